@@ -27,7 +27,10 @@ export const fakeFiles: AgentFiles = {
 
 export const fakeSeen: SeenFiles = {
   note: () => undefined,
+  change: () => undefined,
   versionOf: () => undefined,
+  isWhole: () => false,
+  move: () => undefined,
   forget: () => undefined,
 };
 

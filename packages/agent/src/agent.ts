@@ -36,6 +36,11 @@ export interface CodingAgentOptions
   /** Maximum number of model requests in one turn. Default 200. */
   readonly maxRequests?: number | undefined;
   /**
+   * The part of a model's context window that a conversation may take before it is summarised, such as 0.8. Default: all
+   * but room for an answer.
+   */
+  readonly compactAt?: number | undefined;
+  /**
    * Hosts on this machine or a private network that may be fetched, and that MCP servers of a workspace's files may
    * be at, written as in a URL: `localhost:3000`, or `*` for all. The user is still asked. Default: none.
    */
@@ -82,6 +87,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
   const promptOptions: PromptOptions = {
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,
+    ...optional({ compactAt: options.compactAt }),
     privateHosts,
     sandbox,
     offlineNotice: options.offlineNotice ?? (() => true),

@@ -3,17 +3,18 @@
 import { type PromptResult, RequestError, type StopReason } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
-import { type Model, ModelError } from "./model/model.ts";
+import { type Model, ModelError, type ToolDescription } from "./model/model.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
-import { offeredTools } from "./permissions/modes.ts";
+import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
+import type { Prefix } from "./session/compaction.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
-import { contextFiles, systemPrompt } from "./session/system-prompt.ts";
+import { type ContextFile, contextFiles, situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { tools as codingTools } from "./tools/coding-tools.ts";
@@ -23,6 +24,8 @@ export interface PromptOptions {
   readonly models: readonly [Model, ...Model[]];
   readonly tools: readonly Tool[] | undefined;
   readonly maxRequests: number;
+  /** The part of the context window that a conversation may take before it is summarised. */
+  readonly compactAt?: number;
   readonly privateHosts: readonly string[];
   readonly sandbox: CommandSandbox;
   readonly offlineNotice: () => boolean;
@@ -32,6 +35,7 @@ export interface PromptOptions {
 
 export async function answerPrompt(turn: CodingTurn, options: PromptOptions): Promise<PromptResult> {
   turn.session.data.turnTokens = undefined;
+  turn.session.data.hasFailedToCompact = false;
   let stopReason: StopReason;
   try {
     stopReason = await answer(turn, options);
@@ -56,11 +60,26 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const reading = readPrompt(turn.prompt);
   state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
   const model = () => modelOf(session, models);
+  const vetoes = clientVetoes(turn);
+  const all = () => [...tools, ...state.mcp.tools];
+  const offered = (mode: Mode) => offeredTools(all(), mode);
+  const isOffline = () => model().facts.id === offlineModelId;
+  const prefixWith = (context: readonly ContextFile[]): Prefix => {
+    const roots = session.roots.join("\n");
+    if (state.system?.roots !== roots) state.system = { roots, text: systemPrompt(session, context) };
+    // the offline model has no cache, and knows the mode by its tools
+    const sent = isOffline() ? offered(state.modeNow(session)) : all();
+    return { system: state.system.text, tools: sent.map(describedTool) };
+  };
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
       turn,
       models,
-      isOffline: model().facts.id === offlineModelId,
+      isOffline: isOffline(),
+      async prefix() {
+        await state.mcp.ready(turn);
+        return prefixWith(await contextFiles(session.roots, vetoes));
+      },
     });
   if (reading.type === "local") {
     await local(reading.command, reading.argument);
@@ -80,7 +99,6 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   if (!hasContent) throw emptyPrompt();
   await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
   await checkRoots(session.roots);
-  const vetoes = clientVetoes(turn);
   const [workspace, files] = await Promise.all([
     state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
     contextFiles(session.roots, vetoes),
@@ -92,9 +110,11 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       turn,
       model,
       local,
-      system: () =>
-        systemPrompt(session, { mode: state.modeNow(session), context: files, jobs: services.jobs.running }),
-      tools: (mode) => offeredTools([...tools, ...state.mcp.tools], mode),
+      prefix: () => prefixWith(files),
+      situation: () =>
+        isOffline() ? undefined : situation(state.modeNow(session), services.jobs.running, new Date()),
+      tools: offered,
+      all,
       context: {
         ...services,
         signal: turn.signal,
@@ -102,10 +122,10 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
         ...optional({ vetoes }),
       },
       maxRequests: options.maxRequests,
+      ...optional({ compactAt: options.compactAt }),
     });
     if (end === "refusal") forgetTurn(state);
-    const isOffline = model().facts.id === offlineModelId;
-    if (isFirst && isOffline && options.offlineNotice()) await announceOffline(turn);
+    if (isFirst && isOffline() && options.offlineNotice()) await announceOffline(turn);
     nameSession(turn);
     return end;
   } catch (error) {
@@ -117,10 +137,15 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   }
 }
 
+function describedTool({ name, description, inputSchema }: Tool): ToolDescription {
+  return { name, description, inputSchema };
+}
+
 /** The client removes a refused prompt and what follows from the conversation, so the model does not get it again. */
 function forgetTurn(state: SessionState): void {
   state.transcript.forgetTurn();
   state.counted = undefined;
+  state.situation = undefined;
 }
 
 const offlineTitle = "This is the offline model: fixed rules, no AI";

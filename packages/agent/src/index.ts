@@ -25,7 +25,7 @@ export type { AutoApproval } from "./permissions/modes.ts";
 export type { ConfiguredModels } from "./providers/choose-model.ts";
 export type { AgentFiles, TextWithVersion } from "./tools/base/agent-files.ts";
 export type { OutputFolder } from "./tools/base/output-folder.ts";
-export type { SeenFiles } from "./tools/base/seen-files.ts";
+export type { SeenFiles, SeenLines } from "./tools/base/seen-files.ts";
 export {
   type Access,
   type AgentCommand,

@@ -10,6 +10,7 @@ export interface AgentConfig extends ModelConfig {
   readonly effort?: Effort;
   readonly autoApprove?: AutoApproval;
   readonly maxTurnRequests?: number;
+  readonly compactAt?: number;
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
 }
@@ -42,6 +43,7 @@ const model = {
   properties: {
     name: { type: "string", minLength: 1, description: "The name shown to users" },
     contextWindow: { type: "integer", minimum: 1, description: "In tokens" },
+    maxOutput: { type: "integer", minimum: 1, description: "The most tokens of one answer" },
     takesImages: { type: "boolean" },
     takesAudio: { type: "boolean" },
     takesDocuments: { type: "boolean", description: "Whether the model takes PDF files" },
@@ -107,6 +109,13 @@ export const agentConfigShape = {
       type: "integer",
       minimum: 1,
       description: "Maximum number of model requests in one turn. Default 200",
+    },
+    compactAt: {
+      type: "number",
+      minimum: 0.1,
+      maximum: 1,
+      description:
+        "The part of the context window that a conversation may take before it is summarised, such as 0.8. Default: all but room for an answer",
     },
     sandbox: {
       type: "string",

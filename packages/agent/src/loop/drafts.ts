@@ -5,7 +5,7 @@ import { optional } from "@parley/acp/internal";
 import type { ToolKind } from "@parley/acp/model";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/safe-text.ts";
-import { shownVerbatim } from "../tools/base/shown-content.ts";
+import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
 import type { PreparedCall } from "../tools/base/tool.ts";
 
 export type Drafts = ReturnType<typeof drafts>;
@@ -76,6 +76,14 @@ export function drafts(turn: Turn) {
       const draft = byModelId.get(modelId);
       if (draft !== undefined) ids.set(call.id, draft.toolCallId);
       byModelId.delete(modelId);
+    },
+    /** Ends every call that was shown, since none of them runs. */
+    async abandon(reason: string): Promise<void> {
+      const shown = [...ids.values(), ...Array.from(byModelId.values(), ({ toolCallId }) => toolCallId)];
+      for (const toolCallId of shown) {
+        const content = [shownText(reason)];
+        await turn.update({ sessionUpdate: "tool_call_update", toolCallId, status: "failed", content });
+      }
     },
     /** The id under which the call was shown, if it was. */
     idOf: (call: ToolCallPart) => ids.get(call.id),

@@ -23,7 +23,10 @@ import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
 
 export interface RunCallOptions {
   readonly turn: CodingTurn;
+  /** The tools that the mode allows. */
   readonly tools: readonly Tool[];
+  /** The tools of all modes. */
+  readonly all: readonly Tool[];
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
   readonly drafts: Drafts;
@@ -33,7 +36,7 @@ export interface RunCallOptions {
 export async function runCall(part: ToolCallPart, options: RunCallOptions): Promise<ToolOutcome> {
   const { turn } = options;
   try {
-    const tool = findTool(part, options.tools);
+    const tool = findTool(part, options);
     const prepared = await tool.prepare(part.input, options.context);
     turn.signal.throwIfAborted();
     return await runPrepared(part, prepared, options);
@@ -43,12 +46,14 @@ export async function runCall(part: ToolCallPart, options: RunCallOptions): Prom
   }
 }
 
-function findTool({ name }: ToolCallPart, tools: readonly Tool[]): Tool {
+function findTool({ name }: ToolCallPart, { turn, tools, all }: RunCallOptions): Tool {
   const tool = tools.find((each) => each.name === name);
   if (tool !== undefined) return tool;
   const names = tools.map((each) => each.name).join(", ");
+  const isKnown = all.some((each) => each.name === name);
+  const mode = turn.session.data.modeNow(turn.session);
   throw new ToolError(
-    `There is no tool ${JSON.stringify(name)}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
+    `${isKnown ? `Mode ${mode} does not allow ${name}` : `There is no tool ${JSON.stringify(name)}`}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
   );
 }
 
@@ -226,9 +231,9 @@ async function perform(
   try {
     const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
-    const { content } = result;
+    const { content, hasFailed = false } = result;
     const told = content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
-    await call.finish("completed", {
+    await call.finish(hasFailed ? "failed" : "completed", {
       ...(result.shown && { content: [...result.shown] }),
       rawOutput: rawOutput(result.rawOutput, told),
     });

@@ -12,6 +12,7 @@ import {
   thought,
   toolStories,
   toolUpdates,
+  written,
 } from "../../test/support/agent-probe.ts";
 import { customTool, stubRead, stubRun, stubWrite } from "../../test/support/stub-tools.ts";
 import { ModelError, type ModelMessage } from "../model/model.ts";
@@ -144,6 +145,26 @@ inEveryVersion("an invalid call fails with a message for the model", {}, async (
   assertValid(model.requests[1]?.messages ?? []);
 });
 
+inEveryVersion("B5 an answer that reached the output limit goes on", {}, async (setup) => {
+  const call = written(["write", { path: "a", content: "x" }]).filter(({ type }) => type === "tool_input");
+  const cut: Answer = [
+    { type: "text", text: "One, " },
+    ...call,
+    { type: "end", cause: "length", usage: undefined },
+  ];
+  const model = scriptedModel([cut, says("two."), cut, cut, cut, cut]);
+  const { session, updates, asks } = await talk({ ...setup, tools, models: [model] });
+  assert.equal((await session.prompt("count").result).stopReason, "end_turn");
+  assert.equal(said(updates), "One, two.");
+  assert.equal(asks.length, 0, "what was cut off is not run");
+  assert.deepEqual(toolStories(updates), ["Write a: pending > failed"]);
+  const told = model.requests[1]?.messages ?? [];
+  assertValid(told);
+  assert.match(JSON.stringify(told.at(-1)), /cut off there\. Go on/);
+  assert.equal((await session.prompt("more").result).stopReason, "max_tokens", "not for ever");
+  assert.equal(model.requests.length, 6);
+});
+
 for (const [cause, stopReason] of [
   ["length", "max_tokens"],
   ["refusal", "refusal"],
@@ -156,6 +177,8 @@ for (const [cause, stopReason] of [
     ];
     const model = scriptedModel([cut, says("again")]);
     const { session, asks } = await talk({ ...setup, tools, models: [model] });
+    // a length that the user has chosen
+    await session.setConfigOption("maxTokens", "1024");
     assert.equal((await session.prompt("go").result).stopReason, stopReason);
     assert.equal(asks.length, 0, "what was cut off is not run");
     await session.prompt("again").result;

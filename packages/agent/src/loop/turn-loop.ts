@@ -1,15 +1,17 @@
 // Runs a turn: asks the model and runs its tool calls until it makes no more; the transcript stays valid throughout.
 
 import type { StopReason } from "@parley/acp";
+import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
-import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
-import { compact, isFull } from "../session/compaction.ts";
+import { compact, isFull, type Prefix } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
+import { pruneOutput } from "../session/prune.ts";
 import type { CodingTurn } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
+import { showUsage } from "../session/usage.ts";
 import type { Tool, ToolContext } from "../tools/base/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
 import { type RunCallOptions, runCall } from "./run-call.ts";
@@ -18,13 +20,23 @@ export interface LoopOptions {
   readonly turn: CodingTurn;
   /** The model chosen now; read before each request. */
   model(): Model;
-  system(): string;
   /** Runs a slash command that does not need the model. */
   local(command: LocalCommand, argument: string): Promise<void>;
+  /** The tools that a mode allows. */
   tools(mode: Mode): readonly Tool[];
+  /** The tools of all modes. */
+  all(): readonly Tool[];
+  prefix(): Prefix;
+  /** What the model has to know now and may change; undefined when it is not told. */
+  situation(): string | undefined;
   readonly context: ToolContext;
   readonly maxRequests: number;
+  readonly compactAt?: number;
 }
+
+const cutOff = "It was not run: the answer was cut off at the limit of tokens.";
+/** How often in a row an answer that was cut off goes on. */
+const maxCuts = 3;
 
 /** The transcript already has the user's message. */
 export async function runLoop(options: LoopOptions): Promise<StopReason> {
@@ -32,18 +44,25 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
   const { data: state } = turn.session;
   try {
     let hasText = false;
+    let cuts = 0;
     for (let requests = 0; requests < options.maxRequests; requests++) {
       const step = await request(options);
       hasText ||= step.hasText;
       if (step.cause === "refusal") return "refusal";
       if (step.cause === "length") {
-        state.transcript.settle("It was not run: the answer was cut off at the limit of tokens.");
-        return "max_tokens";
+        await step.drafts.abandon(cutOff);
+        state.transcript.settle(cutOff);
+        cuts += 1;
+        // a limit that the user has chosen is meant to end the answer
+        if (cuts > maxCuts || maxTokensOf(turn.session) !== undefined) return "max_tokens";
+        state.transcript.addUser([{ type: "text", text: continueRequest }]);
+        continue;
       }
+      cuts = 0;
       const { context } = options;
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));
-      await runCalls(step.calls, { turn, tools, context, drafts }, (outcome) =>
+      await runCalls(step.calls, { turn, tools, all: options.all(), context, drafts }, (outcome) =>
         state.transcript.addOutcome(outcome),
       );
       turn.signal.throwIfAborted();
@@ -62,65 +81,62 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
   }
 }
 
-/** One answer of the model. Compacts a conversation that is too long, and retries once. */
+/** One answer of the model. Shortens a conversation that is too long, and retries once. */
 async function request(options: LoopOptions): Promise<ModelStep> {
   const { turn } = options;
-  const { data: state } = turn.session;
   const model = options.model();
-  const system = options.system();
-  if (isFull(state, model, system)) await shortenAttachments({ turn, model }, 1 / 2);
-  if (isFull(state, model, system)) await compact({ turn, model });
+  const prefix = options.prefix();
+  await makeRoom(options, model, prefix);
   try {
-    return await ask(options, model, system);
+    return await ask(options, model, prefix);
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
     await shortenAttachments({ turn, model }, 1 / 8);
-    await compact({ turn, model, isUrgent: true });
-    return await ask(options, model, system);
+    if ((await compact({ turn, model, prefix, isUrgent: true })) === "failed") throw error;
+    return await ask(options, model, prefix);
   }
 }
 
-async function ask(options: LoopOptions, model: Model, system: string): Promise<ModelStep> {
+/** What is lost least comes first: attachments, then old output of tools, then a summary. */
+async function makeRoom({ turn, compactAt }: LoopOptions, model: Model, prefix: Prefix): Promise<void> {
+  const { data: state } = turn.session;
+  const isTooLong = () => isFull(state, model, prefix.system, compactAt);
+  if (isTooLong()) await shortenAttachments({ turn, model }, 1 / 2);
+  if (isTooLong()) await pruneOutput(turn, model);
+  if (!isTooLong() || state.hasFailedToCompact) return;
+  state.hasFailedToCompact = (await compact({ turn, model, prefix })) === "failed";
+}
+
+async function ask(options: LoopOptions, model: Model, prefix: Prefix): Promise<ModelStep> {
   const { turn } = options;
   const { session } = turn;
   const { data: state } = session;
   const { transcript } = state;
   turn.signal.throwIfAborted();
-  const tools = options
-    .tools(state.modeNow(session))
-    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const situation = options.situation();
+  if (situation !== undefined && situation !== state.situation) transcript.addNote(situation);
+  state.situation = situation;
   const messages = withoutUnusedMedia(transcript.messages.slice(), model.facts);
   const step = await modelStep(
     turn,
     model,
-    { system, messages, tools, effort: effortOf(session), maxTokens: maxTokensOf(session) },
+    {
+      ...prefix,
+      messages,
+      effort: effortOf(session),
+      maxTokens: maxTokensOf(session),
+      cacheKey: session.sessionId,
+    },
     (parts) => transcript.addAssistant(parts),
   );
-  await showUsage(options, model, step, system);
-  return step;
-}
-
-/** Reports how full the context is now, not the sum of all requests. */
-async function showUsage(
-  { turn }: LoopOptions,
-  { facts }: Model,
-  { usage }: ModelStep,
-  system: string,
-): Promise<void> {
-  const { data: state } = turn.session;
+  const { usage } = step;
   if (usage !== undefined) {
-    state.spend(usage, facts);
-    state.counted = { tokens: usage.input + usage.output, messages: state.transcript.messages.length };
+    state.spend(usage, model.facts);
+    state.counted = { tokens: usage.input + usage.output, messages: transcript.messages.length };
   }
-  const used = state.counted?.tokens ?? tokensOfText(system) + tokensOfMessages(state.transcript.messages);
-  await turn.usage({
-    used,
-    size: facts.contextWindow,
-    ...(state.cost !== undefined && {
-      cost: { amount: Number(state.cost.toPrecision(12)), currency: "USD" },
-    }),
-  });
+  await showUsage(turn, model, prefix.system);
+  return step;
 }
 
 /** Takes the prompts sent during the turn. True when the model has to answer one of them. */

@@ -4,6 +4,10 @@
 export const planRequest = "Make a plan for the following, show it with the todo tool, and change nothing:";
 /** Begins the prompt that `/test` sends. */
 export const testRequest = "Run the project's tests and explain what fails.";
+/** Asks a model to go on after an answer that was cut off. */
+export const continueRequest =
+  "[Your last answer reached the limit of output tokens and was cut off there. Go on exactly where it stopped, " +
+  "without repeating it. A call that you had begun was not run: make it again in smaller pieces.]";
 /** Begins the last message of a compaction request. */
 export const summaryRequest =
   "Summarise this conversation for yourself, so that you can go on without it. Say: the goal, constraints and " +

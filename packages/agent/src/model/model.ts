@@ -93,6 +93,8 @@ export interface ModelRequest {
   readonly effort: Effort;
   /** The maximum number of output tokens. Undefined: the provider's default. */
   readonly maxTokens: number | undefined;
+  /** The same for all requests of a conversation, so that a provider finds it in its cache. */
+  readonly cacheKey?: string | undefined;
   /** Aborts the request. The stream then throws ModelError "aborted". */
   readonly signal: AbortSignal;
   /** Called before each pause of a retry. */
@@ -149,6 +151,8 @@ export interface ModelFacts {
   readonly name: string;
   /** The size of its context window, in tokens. */
   readonly contextWindow: number;
+  /** The most tokens of one answer, thinking included. Default: what the provider allows. */
+  readonly maxOutput?: number;
   /** Whether messages may contain images. */
   readonly takesImages: boolean;
   /** Whether messages may contain audio. */

@@ -1,4 +1,4 @@
-// Summarises a conversation without a model: for the offline model, and when a model fails to summarise.
+// Summarises a conversation without a model, for the offline model.
 
 import { isObject } from "@parley/acp/internal";
 import type { ModelMessage } from "./model.ts";

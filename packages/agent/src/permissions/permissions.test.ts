@@ -142,24 +142,29 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("mode architect changes nothing and offers no tools that would", { a: "1" }, async (setup) => {
-  const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
-  const made = await talk({ ...setup, tools, models: [model], mode: "architect" });
-  await made.session.prompt("go").result;
-  assert.deepEqual(
-    model.requests[0]?.tools.map(({ name }) => name),
-    ["read"],
-  );
-  assert.deepEqual(questions(made), []);
-  assert.equal(existsSync(join(setup.cwd, "b")), false);
-});
+inEveryVersion(
+  "B3 mode architect changes nothing, with the same tools as every mode",
+  { a: "1" },
+  async (setup) => {
+    const model = scriptedModel([calls(["read", { path: "a" }], write("b"), run("ls")), says("done")]);
+    const made = await talk({ ...setup, tools, models: [model], mode: "architect" });
+    await made.session.prompt("go").result;
+    assert.deepEqual(
+      model.requests[0]?.tools.map(({ name }) => name),
+      tools.map(({ name }) => name),
+    );
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /Mode architect does not allow write/);
+    assert.deepEqual(questions(made), []);
+    assert.equal(existsSync(join(setup.cwd, "b")), false);
+  },
+);
 
 inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);
   const made = await talk({ ...setup, tools, models: [model], mode: "chat" });
   await made.session.prompt("go").result;
-  assert.deepEqual(model.requests[0]?.tools, []);
-  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /There is none now/);
+  const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+  assert.match(told, /Mode chat does not allow read\. There is none now/);
 });
 
 inEveryVersion("a call refused by 'never' is never shown as in progress", {}, async (setup) => {

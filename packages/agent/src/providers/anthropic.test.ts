@@ -268,6 +268,24 @@ for (const [stop, cause] of [
   });
 }
 
+test("B5 every model on this API has an output limit that holds a file", async () => {
+  for (const [id, provider, limit] of [
+    ["gateway/glm-5", { kind: "anthropic" }, 32_000],
+    ["gateway/kimi", { kind: "anthropic", models: { kimi: { maxOutput: 96_000 } } }, 96_000],
+    ["gateway/small", { kind: "anthropic", models: { small: { contextWindow: 30_000 } } }, 10_000],
+    ["anthropic/claude-sonnet-4-5", {}, 64_000],
+    [sonnet, {}, 128_000],
+  ] as const) {
+    await withFake(
+      [streamed(anthropicEvents({ blocks: [{ type: "text", pieces: ["Hi"] }] }))],
+      async (fake) => {
+        await ask(modelAt(fake.url, id, provider));
+        assert.equal(fake.requests[0]?.body.max_tokens, limit, id);
+      },
+    );
+  }
+});
+
 test("a call cut off by max_tokens is dropped; complete ones before it are kept", async () => {
   const blocks: AnthropicBlock[] = [
     { type: "tool", id: "toolu_1", name: "read", json: ['{"path":"a"}'] },
@@ -317,16 +335,20 @@ test("names that the API would refuse are changed on the way out and back on the
   });
 });
 
-test("the system prompt and the conversation so far are marked for the cache", async () => {
+test("B4 the system prompt and the ends of this and the last request are marked for the cache", async () => {
   await withFake([answering(hello)], async (fake) => {
     const { messages } = requestWith();
     const answer: ModelMessage = { role: "assistant", content: [{ type: "text", text: "Hi" }] };
-    await ask(modelAt(fake.url, sonnet), { messages: [...messages, answer, ...messages] });
+    await ask(modelAt(fake.url, sonnet), {
+      messages: [...messages, answer, ...messages, answer, ...messages],
+    });
     const { body } = fake.requests[0]!;
     const mark = { type: "ephemeral" };
     assert.deepEqual(body.system[0].cache_control, mark);
-    assert.deepEqual(body.messages[2].content[0].cache_control, mark);
-    assert.equal(body.messages[0].content[0].cache_control, undefined);
+    const marks = body.messages.map(
+      (message: { content: { cache_control?: unknown }[] }) => message.content[0]?.cache_control,
+    );
+    assert.deepEqual(marks, [undefined, undefined, mark, undefined, mark]);
   });
 });
 

@@ -15,12 +15,14 @@ function openaiPrice(input: number, output: number, cachedInput: number): Price 
   return { input, output, cachedInput, long: { above: 272_000, input: 2, output: 1.5 } };
 }
 
+/** The models of one provider differ in their output limit by age, and so by window. */
 function textModel(name: string, contextWindow: number, price?: Price): ModelOverrides {
-  return { name, contextWindow, takesImages: true, thinks: true, ...(price && { price }) };
+  const maxOutput = contextWindow > 200_000 ? 128_000 : 64_000;
+  return { name, contextWindow, maxOutput, takesImages: true, thinks: true, ...(price && { price }) };
 }
 
 function gemini(name: string, price?: Price): ModelOverrides {
-  return { ...textModel(name, 1_048_576, price), takesAudio: true };
+  return { ...textModel(name, 1_048_576, price), maxOutput: 65_536, takesAudio: true };
 }
 
 /** The first model of each provider is its default. */
@@ -64,7 +66,8 @@ const textOnly = { takesImages: false, takesAudio: false, takesDocuments: false 
 const pages = { ...textOnly, takesImages: true, takesDocuments: true };
 
 const defaults: Readonly<Record<ProviderKind, Omit<ModelFacts, "id" | "name">>> = {
-  anthropic: { contextWindow: 200_000, ...pages, thinks: true },
+  // the API demands a limit, and servers with other models than Claude allow at least this
+  anthropic: { contextWindow: 200_000, maxOutput: 32_000, ...pages, thinks: true },
   openai: { contextWindow: 128_000, ...pages, thinks: true },
   "openai-chat": { contextWindow: 128_000, ...pages, thinks: false },
   google: { contextWindow: 1_048_576, ...pages, takesAudio: true, thinks: true },
@@ -100,5 +103,9 @@ export function factsOf(
   const family = familyOf(kind);
   const undated = name.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, "");
   const entry = family && (known[family][name] ?? known[family][undated]);
-  return { name, ...defaults[kind], ...entry, ...overrides, id: `${provider}/${name}` };
+  const facts = { name, ...defaults[kind], ...entry, ...overrides, id: `${provider}/${name}` };
+  // servers count the limit as used: a conversation must fit beside it
+  const most =
+    overrides.maxOutput ?? Math.min(facts.maxOutput ?? Infinity, Math.floor(facts.contextWindow / 3));
+  return facts.maxOutput === undefined ? facts : { ...facts, maxOutput: most };
 }

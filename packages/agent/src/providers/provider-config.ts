@@ -1,6 +1,7 @@
 // Reads the provider configuration from the config file and the environment, with built-in defaults.
 
 import { optional } from "@parley/acp/internal";
+import { ownKeyVariables, tokenVariable } from "../model/key-variables.ts";
 import { ModelError, type ModelFacts } from "../model/model.ts";
 
 /** The API of a provider. `openai` is the Responses API, `compatible` any Chat Completions server. */
@@ -70,21 +71,21 @@ const builtins: Readonly<Record<string, Builtin>> = {
     label: "Anthropic",
     kind: "anthropic",
     baseUrl: "https://api.anthropic.com/v1",
-    keys: ["ANTHROPIC_API_KEY"],
+    keys: ownKeyVariables.anthropic,
     defaultModel: "claude-sonnet-5-5",
   },
   openai: {
     label: "OpenAI",
     kind: "openai",
     baseUrl: "https://api.openai.com/v1",
-    keys: ["OPENAI_API_KEY"],
+    keys: ownKeyVariables.openai,
     defaultModel: "gpt-6.1-sol",
   },
   google: {
     label: "Google",
     kind: "google",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta",
-    keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+    keys: ownKeyVariables.google,
     defaultModel: "gemini-4-argon",
   },
   ollama: local("Ollama", "http://127.0.0.1:11434/v1"),
@@ -136,7 +137,7 @@ export function endpointOf(
 
 export function isConfiguredBy(id: string, env: Environment): boolean {
   if (id === "ollama") return filled(env["OLLAMA_HOST"]) !== undefined;
-  if (id === "anthropic" && filled(env["ANTHROPIC_AUTH_TOKEN"]) !== undefined) return true;
+  if (id === "anthropic" && filled(env[tokenVariable]) !== undefined) return true;
   if (id === "openai" && filled(env["OPENAI_BASE_URL"]) !== undefined) return true;
   return builtins[id]?.keys.some((name) => filled(env[name]) !== undefined) ?? false;
 }
@@ -155,7 +156,7 @@ function keyOf(
   const fromVariable = variables.map((name) => filled(env[name])).find((value) => value !== undefined);
   const value = filled(given) ?? fromVariable;
   if (value !== undefined) return { value, isBearer: false };
-  const token = id === "anthropic" ? filled(env["ANTHROPIC_AUTH_TOKEN"]) : undefined;
+  const token = id === "anthropic" ? filled(env[tokenVariable]) : undefined;
   if (token !== undefined) return { value: token, isBearer: true };
   const stored = filled(credentials(id));
   return stored === undefined ? undefined : { value: stored, isBearer: false };

@@ -68,11 +68,12 @@ test("thoughts, text and calls come in order, and go back without being kept at 
         answer.message,
         { role: "tool", outcomes },
       ];
-      assert.equal(textOf(await ask(model, { messages, tools, effort: "high" })), "Done");
+      assert.equal(textOf(await ask(model, { messages, tools, effort: "high", cacheKey: "s1" })), "Done");
       const [, { body, path, headers } = assert.fail()] = fake.requests;
       assert.equal(path, "/v1/responses");
       assert.equal(headers.authorization, `Bearer ${testKey}`);
       assert.equal(body.store, false);
+      assert.equal(body.prompt_cache_key, "s1", "B4");
       assert.deepEqual(body.include, ["reasoning.encrypted_content"]);
       assert.equal(body.reasoning.effort, "high");
       assert.equal(body.tools[0].name, "fs_read");

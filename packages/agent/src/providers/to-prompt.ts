@@ -31,12 +31,18 @@ export function callOptions(
   const system: PromptMessage[] = request.system === "" ? [] : [{ role: "system", content: request.system }];
   const options: CallOptions = {
     prompt: withCacheMarks([...system, ...prompt], endpoint),
-    ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
+    ...optional({ maxOutputTokens: maxOutputOf(request, facts) }),
     ...(facts.thinks && { reasoning: request.effort }),
     ...(request.tools.length > 0 && { tools: request.tools.map((tool) => wireTool(tool, context)) }),
-    ...providerOptions(endpoint, facts),
+    ...providerOptions(endpoint, facts, request.cacheKey),
   };
   return { options, names };
+}
+
+/** The wanted length, at most what the model can. */
+function maxOutputOf({ maxTokens }: ModelRequest, { maxOutput }: ModelFacts): number | undefined {
+  const limits = [maxTokens, maxOutput].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits);
 }
 
 interface Context {
@@ -67,21 +73,31 @@ function wireTool(
   };
 }
 
-function providerOptions({ kind }: Endpoint, { thinks }: ModelFacts): { providerOptions?: ProviderOptions } {
+function providerOptions(
+  { kind }: Endpoint,
+  { thinks }: ModelFacts,
+  cacheKey: string | undefined,
+): { providerOptions?: ProviderOptions } {
+  const cached = cacheKey === undefined ? {} : { promptCacheKey: cacheKey };
   // OpenAI must not store conversations, so thinking comes back encrypted
-  if (kind === "openai") return { providerOptions: { openai: { store: false } } };
+  if (kind === "openai") return { providerOptions: { openai: { store: false, ...cached } } };
+  if (kind === "openai-chat") return { providerOptions: { openai: cached } };
   if (kind === "google" && thinks) {
     return { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } };
   }
   return {};
 }
 
-/** Anthropic caches up to a mark: one after the system prompt and one at the end of the conversation. */
+/**
+ * Anthropic caches up to a mark: after the system prompt, at the end of the conversation, and where the last request ended.
+ * It looks back only 20 blocks from a mark, and an answer with many calls has more.
+ */
 function withCacheMarks(prompt: PromptMessage[], endpoint: Endpoint): PromptMessage[] {
   if (endpoint.kind !== "anthropic") return prompt;
   const mark: ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  const before = prompt.findLastIndex(({ role }) => role === "assistant") - 1;
   return prompt.map((message, index) => {
-    const isMarked = message.role === "system" || index === prompt.length - 1;
+    const isMarked = message.role === "system" || index === prompt.length - 1 || index === before;
     return isMarked ? { ...message, providerOptions: mark } : message;
   });
 }

@@ -13,7 +13,7 @@ import {
   thought,
 } from "../../test/support/agent-probe.ts";
 import { customTool } from "../../test/support/stub-tools.ts";
-import { ModelError, type ModelMessage } from "../model/model.ts";
+import { ModelError, type ModelErrorKind, type ModelMessage } from "../model/model.ts";
 
 /** A model that cannot take what it is told. */
 const overflows = (message: string): Answer =>
@@ -37,10 +37,10 @@ function assertPaired(messages: readonly ModelMessage[]): void {
 }
 
 inEveryVersion("a conversation that grows too long is compacted, visibly, and goes on", {}, async (setup) => {
-  const big = customTool("big", async () => long("output", 3_000));
+  const big = customTool("big", async () => long("output", 1_500));
   const model = scriptedModel(
     [
-      says("noted"),
+      says(long("noted", 3_500)),
       calls(["big", {}]),
       calls(["big", {}]),
       says("We talked about cats."), // the summary
@@ -56,12 +56,12 @@ inEveryVersion("a conversation that grows too long is compacted, visibly, and go
   await session.prompt("work").result;
   assert.deepEqual(compactions(updates), ["in_progress", "completed"]);
   assert.match(JSON.stringify(model.requests[3]?.messages.at(-1)), /Summarise this conversation/);
-  assert.deepEqual(model.requests[3]?.tools, []);
   const { messages = [] } = model.requests[4] ?? {};
   assertPaired(messages);
   assertPaired(model.requests[3]?.messages ?? []);
-  assert.match(JSON.stringify(messages[0]), /Summary of the conversation so far:.*We talked about cats/);
-  assert.doesNotMatch(JSON.stringify(messages), /Tom/);
+  assert.match(JSON.stringify(messages[0]), /my cat is called Tom/, "the user's words stay");
+  assert.match(JSON.stringify(messages[1]), /"text":"work"/);
+  assert.match(JSON.stringify(messages[2]), /Summary of the conversation so far:.*We talked about cats/);
   assert.doesNotMatch(said(updates), /cats/, "the summary is not an answer");
 });
 
@@ -82,7 +82,7 @@ inEveryVersion("a request that overflows is made again with a summary, once", {}
   assert.equal(said(updates), "onetwo");
   assert.deepEqual(
     model.requests[3]?.messages.map(({ role }) => role),
-    ["user", "assistant", "user"],
+    ["user", "user", "assistant", "user"],
   );
   const { stopReason, error } = await session.prompt("third").result;
   assert.equal(stopReason, "error");
@@ -91,11 +91,12 @@ inEveryVersion("a request that overflows is made again with a summary, once", {}
 
 inEveryVersion("/compact makes a summary now, and the summary is there after a load", {}, async (setup) => {
   const store = memoryStore();
-  const model = scriptedModel([says("one"), says("Tom is a cat."), says("two")]);
+  const model = scriptedModel([says("zero"), says("one"), says("Tom is a cat."), says("two")]);
   const first = await talk({ ...setup, models: [model], tools: [], store });
+  await first.session.prompt("I like dogs").result;
   await first.session.prompt(long("my cat is called Tom", 21_000)).result;
   await first.session.prompt("/compact the cat").result;
-  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /keep what concerns: the cat/);
+  assert.match(JSON.stringify(model.requests[2]?.messages.at(-1)), /keep what concerns: the cat/);
   await first.session.prompt("what is Tom?").result;
   assert.match(said(first.updates), /is now a summary/);
   await first.end();
@@ -103,19 +104,135 @@ inEveryVersion("/compact makes a summary now, and the summary is there after a l
   const again = await connected({ ...setup, models: [later], tools: [], store });
   const session = await again.agent.loadSession(first.session.sessionId, { cwd: setup.cwd });
   await session.prompt("and?").result;
-  const before = model.requests[2]?.messages ?? [];
+  const before = model.requests[3]?.messages ?? [];
+  assert.match(JSON.stringify(before), /I like dogs/);
+  assert.doesNotMatch(JSON.stringify(before), /my cat is called/, "too long to be kept");
   const after = later.requests[0]?.messages ?? [];
   assert.deepEqual(after.slice(0, before.length), before);
 });
 
-inEveryVersion("a summary that fails is replaced by one without the model", {}, async (setup) => {
-  const model = scriptedModel([says("one"), overflows("too long"), says("two")]);
-  const { session } = await talk({ ...setup, models: [model], tools: [] });
-  await session.prompt(long("my cat is called Tom", 21_000)).result;
-  await session.prompt("/compact").result;
-  await session.prompt("go on").result;
-  assert.match(JSON.stringify(model.requests[2]?.messages[0]), /Asked:\\n- my cat is called Tom/);
+const fails = (kind: ModelErrorKind, message: string): Answer =>
+  // biome-ignore lint/correctness/useYield: it fails before it says anything
+  async function* () {
+    throw new ModelError(kind, message);
+  };
+
+inEveryVersion("B1 a summary that fails is reported, and nothing is forgotten", {}, async (setup) => {
+  for (const answer of [
+    fails("rate_limit", "no credit"),
+    fails("bad_request", "tools are missing"),
+    says(" "),
+  ]) {
+    const model = scriptedModel([says("one"), answer, says("two")]);
+    const { session, updates, end } = await talk({ ...setup, models: [model], tools: [] });
+    await session.prompt("my cat is called Tom").result;
+    await session.prompt("/compact").result;
+    assert.match(said(updates), /The conversation is not summarised\. It stays as it was/);
+    assert.match(JSON.stringify(updates), /no credit|tools are missing|gave no summary/);
+    assert.deepEqual(compactions(updates), ["in_progress", "failed"]);
+    await session.prompt("go on").result;
+    assert.deepEqual(
+      model.requests[2]?.messages.map(({ role }) => role),
+      ["user", "assistant", "user"],
+    );
+    await end();
+  }
 });
+
+inEveryVersion("B1 a turn goes on when its summary fails, and asks for it once", {}, async (setup) => {
+  const big = customTool("big", async () => long("output", 1_500));
+  const uncounted = (answer: ReturnType<typeof says>): Answer =>
+    answer.map((event) => (event.type === "end" ? { ...event, usage: undefined } : event));
+  const answers = [
+    uncounted(calls(["big", {}])),
+    uncounted(calls(["big", {}])),
+    fails("unavailable", "overloaded"),
+    uncounted(calls(["big", {}])),
+    uncounted(says("done")),
+  ];
+  const model = scriptedModel(answers, { contextWindow: 10_000 });
+  const { session, updates } = await talk({ ...setup, tools: [big], models: [model], compactAt: 0.15 });
+  const { stopReason } = await session.prompt(long("work", 100)).result;
+  assert.equal(stopReason, "end_turn");
+  assert.equal(said(updates), "done");
+  assert.equal(compactions(updates).filter((status) => status === "failed").length, 1);
+});
+
+inEveryVersion(
+  "B1 B2 a summary is asked for with the same prefix, and its cost counts",
+  {},
+  async (setup) => {
+    const price = { input: 1_000_000, output: 1_000_000 };
+    const tool = customTool("look", async () => "seen");
+    const model = scriptedModel([calls(["look", {}]), says("one"), says("All seen.")], { price });
+    const { session, updates } = await talk({ ...setup, models: [model], tools: [tool] });
+    await session.prompt("look around").result;
+    await session.prompt("/compact").result;
+    const [, turn, summary] = model.requests;
+    assert.equal(summary?.system, turn?.system);
+    assert.deepEqual(summary?.tools, turn?.tools);
+    assert.equal(summary?.tools.length, 1);
+    assert.equal(summary?.effort, turn?.effort);
+    const costs = updates.flatMap((u) => (u.sessionUpdate === "usage_update" ? [u.cost?.amount] : []));
+    assert.equal(costs.at(-1), 330);
+  },
+);
+
+inEveryVersion("B1 old output of tools is left out before anything is summarised", {}, async (setup) => {
+  const big = customTool("big", async () => long("output", 3_000));
+  const model = scriptedModel(
+    [calls(["big", {}]), calls(["big", {}]), calls(["big", {}]), says("done")].map(
+      (answer): Answer =>
+        answer.map((event) => (event.type === "end" ? { ...event, usage: undefined } : event)),
+    ),
+    { contextWindow: 12_000 },
+  );
+  const { session, updates } = await talk({ ...setup, tools: [big], models: [model] });
+  await session.prompt("work").result;
+  assert.deepEqual(compactions(updates), []);
+  assert.match(
+    JSON.stringify(updates),
+    /the output of \d earlier calls? is left out|of an earlier call is left out/,
+  );
+  const told = model.requests[3]?.messages ?? [];
+  assertPaired(told);
+  assert.match(JSON.stringify(told[2]), /left out to save room/);
+});
+
+inEveryVersion("B1 compactAt says how full the context may be", {}, async (setup) => {
+  for (const [compactAt, expected] of [
+    [0.1, ["in_progress", "completed"]],
+    [1, []],
+  ] as const) {
+    const answers = [says(long("one", 25_000)), says("a summary"), says("two")];
+    const model = scriptedModel(
+      answers.map((answer) =>
+        answer.map((event) => (event.type === "end" ? { ...event, usage: undefined } : event)),
+      ),
+    );
+    const { session, updates, end } = await talk({ ...setup, tools: [], models: [model], compactAt });
+    await session.prompt("first").result;
+    await session.prompt("second").result;
+    assert.deepEqual(compactions(updates), expected);
+    await end();
+  }
+});
+
+inEveryVersion(
+  "B1 what is too long to be summarised is summarised without tool output",
+  {},
+  async (setup) => {
+    const big = customTool("big", async () => long("output", 3_000));
+    const overflow = overflows("the prompt is too long");
+    const model = scriptedModel([calls(["big", {}]), says("one"), overflow, says("All said."), says("two")]);
+    const { session } = await talk({ ...setup, tools: [big], models: [model] });
+    await session.prompt("work").result;
+    await session.prompt("/compact").result;
+    assert.match(JSON.stringify(model.requests[3]?.messages[2]), /left out to save room/);
+    await session.prompt("and?").result;
+    assert.match(JSON.stringify(model.requests[4]?.messages), /All said/);
+  },
+);
 
 inEveryVersion("/compact summarises even a short conversation", {}, async (setup) => {
   const model = scriptedModel([says("one"), says("two"), says("We counted."), says("three")]);
@@ -124,10 +241,10 @@ inEveryVersion("/compact summarises even a short conversation", {}, async (setup
   await session.prompt("second").result;
   updates.length = 0;
   await session.prompt("/compact").result;
-  assert.equal(said(updates), "The conversation is now a summary.");
+  assert.equal(said(updates), "The conversation is now a summary. Your own messages are kept.");
   assert.equal(thought(updates), "");
   await session.prompt("third").result;
   const told = model.requests[3]?.messages.map(({ role }) => role);
-  assert.deepEqual(told, ["user", "user"]);
-  assert.match(JSON.stringify(model.requests[3]?.messages[0]), /We counted\./);
+  assert.deepEqual(told, ["user", "user", "user", "user"]);
+  assert.match(JSON.stringify(model.requests[3]?.messages[2]), /We counted\./);
 });

@@ -1,22 +1,29 @@
-// Replaces the older part of a long conversation by a summary, and never separates a tool call from its outcome.
+// Replaces the older part of a long conversation by a summary of the model; the user's own words stay as they are.
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@parley/acp";
 import { summaryRequest } from "../model/agent-requests.ts";
-import { type Model, ModelError, type ModelMessage } from "../model/model.ts";
-import { plainSummary } from "../model/summary.ts";
+import { type Model, ModelError, type ModelMessage, type ModelRequest } from "../model/model.ts";
 import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens.ts";
+import { effortOf } from "./options.ts";
+import { withoutUnusedMedia } from "./prompt-content.ts";
+import { withoutOldOutput } from "./prune.ts";
 import type { CodingTurn, SessionState } from "./session-state.ts";
 import { tell } from "./tell.ts";
+import { summaryTitle } from "./transcript.ts";
+import { showUsage } from "./usage.ts";
 
 /** Leaves room for the answer and for estimation errors. */
 const reserveTokens = 16_000;
 const keepTokens = 20_000;
-const summaryTitle = "Summary of the conversation so far:";
+
+/** What every request begins with. A compaction sends the same, so that the provider's cache has it. */
+export type Prefix = Pick<ModelRequest, "system" | "tools">;
 
 export interface Compaction {
   readonly turn: CodingTurn;
   readonly model: Model;
+  readonly prefix: Prefix;
   /** The topic that the summary should preserve above all. */
   readonly focus?: string;
   /** The user asked for it: summarise everything. */
@@ -27,27 +34,44 @@ export interface Compaction {
 
 /** The `_meta` key with the number of messages that a compaction kept. */
 export const keptKey = "parley.dev/keptMessages";
+/** The `_meta` key with the number of tokens that older messages of the user could take. */
+export const requestTokensKey = "parley.dev/keptRequestTokens";
 
-export function isFull({ transcript, counted }: SessionState, { facts }: Model, system: string): boolean {
+/** `compactAt`: the part of the context window that a conversation may take. */
+export function isFull(
+  { transcript, counted }: SessionState,
+  { facts }: Model,
+  system: string,
+  compactAt = 1,
+): boolean {
   const { messages } = transcript;
+  const { contextWindow } = facts;
   const used =
     counted === undefined
       ? tokensOfText(system) + tokensOfMessages(messages)
       : counted.tokens + tokensOfMessages(messages.slice(counted.messages));
-  return used > facts.contextWindow - Math.min(reserveTokens, facts.contextWindow / 4);
+  return (
+    used > Math.min(contextWindow * compactAt, contextWindow - Math.min(reserveTokens, contextWindow / 4))
+  );
 }
 
-/** False when there was nothing to summarise. */
-export async function compact({ turn, model, focus, ...how }: Compaction): Promise<boolean> {
+/**
+ * `nothing`: there was nothing to summarise. `failed`: the model could not summarise it. The user was told, and the
+ * conversation is as it was.
+ */
+export async function compact(compaction: Compaction): Promise<"done" | "nothing" | "failed"> {
+  const { turn, model, isWhole = false, isUrgent = false } = compaction;
   const { data: state } = turn.session;
   const { transcript } = state;
   const { messages } = transcript;
-  const budget = Math.min(keepTokens, model.facts.contextWindow / 4);
-  const kept = how.isWhole === true ? 0 : keptMessages(messages, how.isUrgent === true ? budget / 4 : budget);
+  const share = isUrgent ? 4 : 1;
+  const budget = Math.min(keepTokens, model.facts.contextWindow / 4) / share;
+  const requestTokens = Math.floor(Math.min(keepTokens, model.facts.contextWindow / 5) / share);
+  const kept = isWhole ? 0 : keptMessages(messages, budget);
   const older = messages.slice(0, messages.length - kept);
-  if (older.length === 0) return false;
-  // the current request must stay: without it the model would not know what to do
-  if (how.isWhole !== true && how.isUrgent !== true && isOnlyRequest(older, messages)) return false;
+  if (older.length === 0) return "nothing";
+  // the user's messages stay, so there is nothing to leave out
+  if (!isWhole && !isUrgent && older.every(({ role }) => role === "user")) return "nothing";
   const compactionId = randomUUID();
   const show = (
     update: Omit<
@@ -58,30 +82,29 @@ export async function compact({ turn, model, focus, ...how }: Compaction): Promi
   await show({ status: "in_progress" });
   let summary: string;
   try {
-    summary = await summarise(model, older, focus, turn.signal);
+    summary = `${summaryTitle}\n\n${await summarise(compaction, older)}`;
   } catch (error) {
-    await show(
-      turn.signal.aborted ? { status: "cancelled" } : { status: "failed", error: "the summary failed" },
-    );
-    throw error;
+    if (turn.signal.aborted) await show({ status: "cancelled" });
+    else
+      await show({ status: "failed", error: error instanceof Error ? error.message : "the summary failed" });
+    turn.signal.throwIfAborted();
+    if (!(error instanceof ModelError) || error.kind === "auth") throw error;
+    await tell(turn, `The conversation could not be summarised, and stays as it is: ${error.message}`);
+    return "failed";
   }
-  transcript.compact(summary, kept);
-  state.counted = undefined;
-  await show({ status: "completed", summary: [{ type: "text", text: summary }], _meta: { [keptKey]: kept } });
+  transcript.compact(summary, { kept, requestTokens });
+  state.renew();
+  await show({
+    status: "completed",
+    summary: [{ type: "text", text: summary }],
+    _meta: { [keptKey]: kept, [requestTokensKey]: requestTokens },
+  });
+  await showUsage(turn, model, compaction.prefix.system);
   const { length } = older;
   const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;
   // `/compact` answers by itself
-  if (!turn.client.capabilities.compaction && how.isWhole !== true) await tell(turn, note, "info");
-  return true;
-}
-
-/** Whether only the user's last message and earlier summaries would be left out. */
-function isOnlyRequest(older: readonly ModelMessage[], messages: readonly ModelMessage[]): boolean {
-  const request = messages.findLast(({ role }) => role === "user");
-  return older.every((message) => {
-    const [first] = message.role === "user" ? message.content : [];
-    return message === request || (first?.type === "text" && first.text.startsWith(summaryTitle));
-  });
+  if (!turn.client.capabilities.compaction && !isWhole) await tell(turn, note, "info");
+  return "done";
 }
 
 /** How many of the last messages fit the budget, not starting with an outcome. */
@@ -100,35 +123,45 @@ function keptMessages(messages: readonly ModelMessage[], budget: number): number
   return kept;
 }
 
-async function summarise(
-  model: Model,
+/** Asks again without the output of tools when the conversation is too long to be summarised. */
+async function summarise(compaction: Compaction, older: readonly ModelMessage[]): Promise<string> {
+  try {
+    return await summaryOf(compaction, older);
+  } catch (error) {
+    const { messages, tokens } = withoutOldOutput(older, 0);
+    if (!(error instanceof ModelError) || error.kind !== "overflow" || tokens === 0) throw error;
+    return await summaryOf(compaction, messages);
+  }
+}
+
+async function summaryOf(
+  { turn, model, prefix, focus }: Compaction,
   older: readonly ModelMessage[],
-  focus: string | undefined,
-  signal: AbortSignal,
 ): Promise<string> {
+  const { signal, session } = turn;
   const text =
     focus === undefined ? summaryRequest : `${summaryRequest}\nAbove all, keep what concerns: ${focus}`;
+  const messages = withoutUnusedMedia(older.slice(), model.facts);
+  const request: ModelRequest = {
+    ...prefix,
+    messages: [...messages, { role: "user", content: [{ type: "text", text }] }],
+    // another effort would not find the conversation in the cache
+    effort: effortOf(session),
+    maxTokens: undefined,
+    cacheKey: session.sessionId,
+    signal,
+  };
   let summary = "";
-  try {
-    const request = {
-      system: "You summarise a conversation between a user and a coding agent.",
-      messages: [...older, { role: "user" as const, content: [{ type: "text" as const, text }] }],
-      tools: [],
-      effort: "none" as const,
-      maxTokens: 4_096,
-      signal,
-    };
-    for await (const event of model.stream(request)) {
-      signal.throwIfAborted();
-      if (event.type === "text") summary += event.text;
-    }
-  } catch (error) {
+  let isCut = false;
+  for await (const event of model.stream(request)) {
     signal.throwIfAborted();
-    // fall back to a summary without a model
-    if (!(error instanceof ModelError) || error.kind === "auth") throw error;
-    summary = "";
+    if (event.type === "text") summary += event.text;
+    if (event.type !== "end") continue;
+    isCut = event.cause === "length";
+    if (event.usage !== undefined) session.data.spend(event.usage, model.facts);
   }
   signal.throwIfAborted();
-  const body = summary.trim() === "" ? plainSummary(older) : summary.trim();
-  return `${summaryTitle}\n\n${body}`;
+  if (summary.trim() === "")
+    throw new ModelError("cut_off", `${model.facts.name} gave no summary: try again`);
+  return isCut ? `${summary.trim()}\n[the summary was cut off here]` : summary.trim();
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
+  calls,
   connected,
   inEveryVersion,
   says,
@@ -10,7 +11,7 @@ import {
   talk,
   temporaryFolder,
 } from "../../test/support/agent-probe.ts";
-import { stubRead } from "../../test/support/stub-tools.ts";
+import { customTool, stubRead } from "../../test/support/stub-tools.ts";
 
 const tools = [stubRead];
 
@@ -124,3 +125,34 @@ inEveryVersion("a session needs an existing directory", { "a.txt": "1" }, async 
   assert.deepEqual((await agent.listSessions()).sessions, []);
   await end();
 });
+
+inEveryVersion(
+  "B3 modes, jobs and changed rules leave the beginning of a conversation as it is",
+  { "AGENTS.md": "Use tabs." },
+  async (setup) => {
+    const { session, model } = await (async () => {
+      const change = customTool("change", async () => {
+        writeFileSync(join(setup.cwd, "AGENTS.md"), "Use spaces.");
+        await made.session.setMode("code");
+        return "changed";
+      });
+      const script = scriptedModel([calls(["change", {}]), says("one"), says("two"), says("three")]);
+      const made = await talk({ ...setup, tools: [...tools, change], models: [script] });
+      return { session: made.session, model: script };
+    })();
+    await session.prompt("go").result;
+    await session.prompt("more").result;
+    await session.setMode("architect");
+    await session.prompt("plan").result;
+    const heads = model.sent.map((request) => JSON.stringify([request.system, request.tools]));
+    assert.equal(new Set(heads).size, 1);
+    for (const [i, { messages }] of model.sent.slice(1).entries()) {
+      const before = model.sent[i]?.messages ?? [];
+      assert.deepEqual(messages.slice(0, before.length), before, "what was sent stays as it was");
+    }
+    const modes = model.sent.map(({ messages }) =>
+      [...JSON.stringify(messages).matchAll(/Mode (\w+):/g)].map(([, mode]) => mode),
+    );
+    assert.deepEqual(modes, [["ask"], ["ask", "code"], ["ask", "code"], ["ask", "code", "architect"]]);
+  },
+);

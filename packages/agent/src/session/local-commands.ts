@@ -2,7 +2,7 @@
 
 import type { Model } from "../model/model.ts";
 import type { LocalCommand } from "./commands.ts";
-import { compact } from "./compaction.ts";
+import { compact, type Prefix } from "./compaction.ts";
 import { choose, modelOf, modeOf } from "./options.ts";
 import type { CodingTurn } from "./session-state.ts";
 
@@ -11,6 +11,8 @@ export interface LocalCommandOptions {
   readonly models: readonly [Model, ...Model[]];
   /** Whether the offline model is chosen. */
   readonly isOffline: boolean;
+  /** What every request begins with. */
+  prefix(): Promise<Prefix>;
 }
 
 export async function runLocalCommand(
@@ -25,7 +27,7 @@ export async function runLocalCommand(
 function clear({ turn }: LocalCommandOptions): string {
   const { data } = turn.session;
   data.transcript.clear();
-  data.counted = undefined;
+  data.renew();
   return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
 }
 
@@ -42,11 +44,17 @@ function help({ turn: { session }, isOffline }: LocalCommandOptions): string {
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }
 
-async function compactNow({ turn, models }: LocalCommandOptions, focus: string): Promise<string> {
+async function compactNow(options: LocalCommandOptions, focus: string): Promise<string> {
+  const { turn, models } = options;
+  if (turn.session.data.transcript.isEmpty) return nothingLeft;
   const model = modelOf(turn.session, models);
-  const isDone = await compact({ turn, model, isWhole: true, ...(focus !== "" && { focus }) });
-  return isDone ? "The conversation is now a summary." : "There is nothing to leave out yet.";
+  const prefix = await options.prefix();
+  const end = await compact({ turn, model, prefix, isWhole: true, ...(focus !== "" && { focus }) });
+  if (end === "failed") return "The conversation is not summarised. It stays as it was: try again later.";
+  return end === "done" ? "The conversation is now a summary. Your own messages are kept." : nothingLeft;
 }
+
+const nothingLeft = "There is nothing to leave out yet.";
 
 function chooseModel({ turn, models }: LocalCommandOptions, id: string): string {
   const { session } = turn;

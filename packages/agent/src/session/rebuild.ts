@@ -13,7 +13,7 @@ import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
 import { type Rejection, rejection, remembered, unanswered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
-import { keptKey } from "./compaction.ts";
+import { keptKey, requestTokensKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
@@ -187,15 +187,21 @@ class Rebuilding {
     const summary = textOf(update.summary ?? []);
     if (summary === "") return;
     this.end();
-    const kept = update._meta?.[keptKey];
-    this.#transcript.compact(summary, typeof kept === "number" ? kept : 0);
+    const numberAt = (key: string) => {
+      const value = update._meta?.[key];
+      return typeof value === "number" ? value : 0;
+    };
+    this.#transcript.compact(summary, { kept: numberAt(keptKey), requestTokens: numberAt(requestTokensKey) });
   }
 }
 
 function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {
-  const { told, advice } = (typeof rawOutput === "string" ? { told: rawOutput } : (rawOutput ?? {})) as {
+  const { told, advice, exitCode } = (
+    typeof rawOutput === "string" ? { told: rawOutput } : (rawOutput ?? {})
+  ) as {
     readonly told?: unknown;
     readonly advice?: unknown;
+    readonly exitCode?: unknown;
   }; // rawOutput is any JSON
   const text = typeof told === "string" ? told : "It was interrupted; how far it got is unknown.";
   return {
@@ -206,7 +212,8 @@ function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome 
       ...(typeof advice === "string" ? [{ type: "text" as const, text: advice }] : []),
       ...mediaOf(content),
     ],
-    isError: status !== "completed",
+    // a command that ran and failed has an exit code, and is no error of the call
+    isError: status !== "completed" && exitCode === undefined,
   };
 }
 

@@ -27,6 +27,12 @@ export class SessionState {
   counted: { readonly tokens: number; readonly messages: number } | undefined;
   /** Tokens of the current turn. */
   turnTokens: Usage | undefined;
+  /** The system prompt, the same for the whole session while its roots are. */
+  system: { readonly roots: string; readonly text: string } | undefined;
+  /** The situation that the model was told last. */
+  situation: string | undefined;
+  /** The model could not summarise the conversation in this turn: do not ask it before every request. */
+  hasFailedToCompact = false;
   isTitled = false;
   /** The transcript still has to be rebuilt from the history. */
   hasHistory = false;
@@ -70,6 +76,13 @@ export class SessionState {
     this.turnMode = undefined;
     choose(session, "mode", mode);
     session.setAvailableCommands(this.commands(mode));
+  }
+
+  /** Call it when the conversation begins anew: nothing of it is in a provider's cache. */
+  renew(): void {
+    this.counted = undefined;
+    this.system = undefined;
+    this.situation = undefined;
   }
 
   modeNow(session: AgentSession): Mode {

@@ -76,7 +76,7 @@ inEveryVersion("options are restored when a session is loaded", {}, async (setup
   const session = await again.agent.loadSession(first.session.sessionId, { cwd: setup.cwd });
   await session.prompt("hi").result;
   assert.equal(model.requests[0]?.effort, "high");
-  assert.match(model.requests[0]?.system ?? "", /Mode chat/);
+  assert.match(JSON.stringify(model.sent[0]?.messages.at(-1)), /Mode chat/);
   const names = session.availableCommands.map(({ name }) => name);
   assert.equal(names.includes("test"), false, "commands follow from the mode");
 });

@@ -1,4 +1,4 @@
-// Builds the system prompt with the project's AGENTS.md files, most stable parts first so that providers can cache it.
+// Builds the system prompt with the AGENTS.md files of the project, and the note about what changes within a session.
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -23,13 +23,13 @@ const modeRules: Readonly<Record<Mode, string>> = {
   chat: "Mode chat: answer questions. There are no tools that touch anything.",
 };
 
-export interface SystemPromptOptions {
-  readonly mode: Mode;
-  readonly context: readonly ContextFile[];
-  readonly jobs: readonly Job[];
+/** What changes within a session. It comes with a message: a changed system prompt would not be in the provider's cache. */
+export function situation(mode: Mode, jobs: readonly Job[], now: Date): string {
+  const beside = jobs.map(({ id, command }) => `Runs in the background: ${id} ${JSON.stringify(command)}`);
+  return [modeRules[mode], `Date: ${now.toLocaleDateString("sv")}`, ...beside].join("\n");
 }
 
-export function systemPrompt(session: AgentSession, { mode, context, jobs }: SystemPromptOptions): string {
+export function systemPrompt(session: AgentSession, context: readonly ContextFile[]): string {
   const { systemPrompt: given, roots, cwd } = session;
   const theirs = given === undefined ? "" : given.content.map((block) => textOf(block)).join("\n");
   const ours = given?.mode === "override" ? [] : [identity];
@@ -38,10 +38,7 @@ export function systemPrompt(session: AgentSession, { mode, context, jobs }: Sys
   );
   if (files.length > 1) files.push("Where instructions disagree, the last ones count.");
   const place = [`Working directory: ${cwd}`, ...roots.slice(1).map((root) => `Also allowed: ${root}`)];
-  const beside = jobs.map(({ id, command }) => `Runs in the background: ${id} ${JSON.stringify(command)}`);
-  return [...ours, theirs, ...files, modeRules[mode], place.join("\n"), beside.join("\n")]
-    .filter((part) => part !== "")
-    .join("\n\n");
+  return [...ours, theirs, ...files, place.join("\n")].filter((part) => part !== "").join("\n\n");
 }
 
 const fileName = "AGENTS.md";

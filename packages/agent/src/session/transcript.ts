@@ -2,6 +2,12 @@
 
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ModelMessage, TextPart, ToolCallPart, ToolOutcome } from "../model/model.ts";
+import { tokensOfMessage } from "../model/tokens.ts";
+
+/** Begins the message that stands for an older part of the conversation. */
+export const summaryTitle = "Summary of the conversation so far:";
+
+const noteStart = "<situation>";
 
 export class Transcript {
   #messages: ModelMessage[] = [];
@@ -28,6 +34,14 @@ export class Transcript {
     return true;
   }
 
+  /** Tells the model something that the user did not say, with the user's message where that comes last. */
+  addNote(text: string): void {
+    const note = { type: "text" as const, text: `${noteStart}\n${text}\n</situation>` };
+    const last = this.#messages.at(-1);
+    if (last?.role !== "user") this.#messages.push({ role: "user", content: [note] });
+    else this.#messages[this.#messages.length - 1] = { ...last, content: [...last.content, note] };
+  }
+
   /** Adds one answer of the model, complete or cut short. */
   addAssistant(content: readonly AssistantPart[]): void {
     this.settle("It was not run.");
@@ -52,7 +66,7 @@ export class Transcript {
 
   /** Replaces the user's last message. False when `change` returns it unchanged. */
   changeRequest(change: (message: Extract<ModelMessage, { role: "user" }>) => ModelMessage): boolean {
-    const at = this.#messages.findLastIndex(({ role }) => role === "user");
+    const at = this.#messages.findLastIndex((each) => each.role === "user" && !isOnlyNote(each.content));
     const message = this.#messages[at];
     if (message?.role !== "user") return false;
     const changed = change(message);
@@ -81,13 +95,26 @@ export class Transcript {
     this.#outcomes.clear();
   }
 
-  /** Replaces everything before the last `kept` messages by a summary. */
-  compact(summary: string, kept: number): void {
+  /** The same messages with other contents. */
+  replace(messages: readonly ModelMessage[]): void {
+    this.#messages = messages.slice();
+  }
+
+  /**
+   * Replaces everything before the last `kept` messages by a summary. What the user wrote stays word for word, the newest
+   * first, up to `requestTokens`; attachments and earlier summaries do not.
+   */
+  compact(
+    summary: string,
+    { kept, requestTokens }: { readonly kept: number; readonly requestTokens: number },
+  ): void {
     this.settle("It was not run.");
     const tail = kept === 0 ? [] : this.#messages.slice(-kept);
     // an outcome needs its call before it
     while (tail[0]?.role === "tool") tail.shift();
-    this.#messages = [{ role: "user", content: [{ type: "text", text: summary }] }, ...tail];
+    const older = this.#messages.slice(0, this.#messages.length - tail.length);
+    const asked = requestsOf(older, requestTokens);
+    this.#messages = [...asked, { role: "user", content: [{ type: "text", text: summary }] }, ...tail];
   }
 
   #close(): void {
@@ -96,4 +123,31 @@ export class Transcript {
     this.#open = [];
     this.#outcomes.clear();
   }
+}
+
+/** The newest messages of the user that fit, without attachments. */
+function requestsOf(messages: readonly ModelMessage[], budget: number): ModelMessage[] {
+  let left = budget;
+  return messages
+    .toReversed()
+    .flatMap((message) => {
+      if (message.role !== "user") return [];
+      const content = message.content.filter((part) => part.type === "text" && !isAttached(part.text));
+      const [first] = content;
+      if (first?.type !== "text" || first.text.startsWith(summaryTitle)) return [];
+      const asked: ModelMessage = { role: "user", content };
+      const tokens = tokensOfMessage(asked);
+      if (tokens > left) return [];
+      left -= tokens;
+      return [asked];
+    })
+    .toReversed();
+}
+
+function isAttached(text: string): boolean {
+  return text.startsWith("<resource ") || text.startsWith(noteStart);
+}
+
+function isOnlyNote(content: readonly (TextPart | MediaPart)[]): boolean {
+  return content.every((part) => part.type === "text" && part.text.startsWith(noteStart));
 }

@@ -20,15 +20,17 @@ import type { ProtocolVersion } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { memoryPair } from "@parley/acp/transport";
 import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
-import type { Model, ModelEvent, ModelFacts, ModelRequest } from "../../src/model/model.ts";
+import type { Model, ModelEvent, ModelFacts, ModelMessage, ModelRequest } from "../../src/model/model.ts";
 import { ModelError } from "../../src/model/model.ts";
 
 /** The answer to one request: events, or a function of the request. */
 export type Answer = readonly ModelEvent[] | ((request: ModelRequest) => AsyncIterable<ModelEvent>);
 
 export interface ScriptedModel extends Model {
-  /** The requests so far. */
+  /** The requests so far, without the notes about the situation. */
   readonly requests: ModelRequest[];
+  /** The same requests as they were. */
+  readonly sent: ModelRequest[];
 }
 
 export const facts: ModelFacts = {
@@ -43,17 +45,28 @@ export const facts: ModelFacts = {
 /** Answers request after request; past the last one it fails. */
 export function scriptedModel(answers: readonly Answer[], more: Partial<ModelFacts> = {}): ScriptedModel {
   const requests: ModelRequest[] = [];
+  const sent: ModelRequest[] = [];
   return {
     facts: { ...facts, ...more },
     requests,
+    sent,
     async *stream(request) {
       const answer = answers[requests.length];
-      requests.push({ ...request, messages: [...request.messages] });
+      requests.push({ ...request, messages: request.messages.flatMap(withoutNotes) });
+      sent.push({ ...request, messages: [...request.messages] });
       if (answer === undefined) throw new ModelError("bad_request", "the script is at its end");
       if (typeof answer === "function") yield* answer(request);
       else yield* answer;
     },
   };
+}
+
+function withoutNotes(message: ModelMessage): ModelMessage[] {
+  if (message.role !== "user") return [message];
+  const isNote = (part: (typeof message.content)[number]) =>
+    part.type === "text" && part.text.startsWith("<situation>");
+  const content = message.content.filter((part) => !isNote(part));
+  return content.length === 0 ? [] : [{ ...message, content }];
 }
 
 export const says = (text: string): ModelEvent[] => [

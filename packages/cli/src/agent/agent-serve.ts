@@ -22,7 +22,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
   // the user is told once a day that the model is offline
   const hasNotice = values["no-notice"] !== true;
   const version = ownVersion();
-  const { mode, effort, autoApprove, maxTurnRequests: maxRequests, privateHosts } = config;
+  const { mode, effort, autoApprove, maxTurnRequests: maxRequests, compactAt, privateHosts } = config;
   const credentials = credentialsFile(credentialsPath());
   const env = { ...process.env };
   // they may have any name, by which a sandbox does not know a key, so no command inherits them
@@ -38,7 +38,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     version,
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
-    ...optional({ mode, effort, autoApprove, maxRequests, privateHosts }),
+    ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
     log: (level, message, data) => {
       if (level !== "error" && level !== "warn") return;

@@ -69,6 +69,8 @@ export interface ToolResult {
   readonly rawOutput?: unknown;
   /** The new content of the tool call for the user. Default: it stays as it is. */
   readonly shown?: readonly ToolCallContent[];
+  /** Whether it ran and failed, such as a command with an exit code: it is shown as failed, and the model reads why. Default false. */
+  readonly hasFailed?: boolean;
 }
 
 /** Services of the session for every call. */

@@ -3,10 +3,14 @@
 import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
 import type { SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
+import { keyVariables } from "../../model/key-variables.ts";
 import type { AgentCommand, AgentTerminals, CommandSandbox, SandboxPolicy } from "../base/tool.ts";
 
 /** In `_meta` of `terminal/create`: asks a client with a sandbox to run the command outside. */
 const sandboxKey = "parley.dev/sandbox";
+
+/** Commands must not see the keys that pay for the model: their output goes to it. */
+const withoutKeys = Object.fromEntries(keyVariables.map((name) => [name, undefined]));
 
 /** `decides`: the client decides about each command that it runs. */
 export function clientCommands(terminals: Terminals, decides: boolean): AgentTerminals {
@@ -30,9 +34,14 @@ export function localCommands(roots: readonly [string, ...string[]], profile: Co
   const held = new HeldCommands(roots, profile);
   const [cwd] = roots;
   const inside = outputOf((onOutput) =>
-    localTerminals({ cwd, onOutput, wrap: async (command) => (await held.sandbox()).wrap(command) }),
+    localTerminals({
+      cwd,
+      env: withoutKeys,
+      onOutput,
+      wrap: async (command) => (await held.sandbox()).wrap(command),
+    }),
   );
-  const outside = outputOf((onOutput) => localTerminals({ cwd, onOutput }));
+  const outside = outputOf((onOutput) => localTerminals({ cwd, env: withoutKeys, onOutput }));
   return {
     isClient: false,
     holder: () => held.holder(),

@@ -3,10 +3,58 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import type { Terminals } from "@parley/acp";
 import { localTerminals } from "@parley/acp/node";
+import {
+  calls,
+  says,
+  scriptedModel,
+  talk,
+  temporaryFolder,
+  toolStories,
+} from "../../../test/support/agent-probe.ts";
 import { isGone, numberIn } from "../../../test/support/polling.ts";
 import { type Probe, type ProbeOptions, probe, refusal } from "../../../test/support/tool-probe.ts";
 import { readTool } from "../files/read.ts";
 import { bashTool } from "./bash.ts";
+
+test("B8 a command does not see the keys of model providers", { timeout: 60_000 }, async (t) => {
+  const names = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+  const before = names.map((name) => [name, process.env[name]] as const);
+  t.after(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  for (const name of names) process.env[name] = "sk-of-the-user";
+  const { call } = await probe(t, { version: 2 });
+  const { told } = await call(bashTool, { command: "env; echo end" });
+  assert.match(told, /\nend\n/);
+  assert.doesNotMatch(told, /sk-of-the-user/);
+});
+
+test("B10 a command that fails or takes too long is shown as failed", { timeout: 60_000 }, async (t) => {
+  const commands = [{ command: "exit 3" }, { command: "sleep 1000", timeout: 1 }, { command: "true" }];
+  const model = scriptedModel([calls(...commands.map((input) => ["bash", input] as const)), says("done")]);
+  const cwd = temporaryFolder(t, {});
+  const { session, updates, end } = await talk({
+    version: 2,
+    cwd,
+    models: [model],
+    answers: commands.map(() => "allow_once"),
+  });
+  await session.prompt("go").result;
+  await end();
+  const ends = toolStories(updates).map((story) => story.replace(/^.*?: .*> /, ""));
+  assert.deepEqual(ends, ["failed", "failed", "completed"]);
+  const told = model.requests[1]?.messages.at(-1);
+  assert.ok(told?.role === "tool");
+  assert.deepEqual(
+    told.outcomes.map(({ isError }) => isError),
+    [false, false, false],
+    "the calls worked, the commands did not",
+  );
+  assert.match(JSON.stringify(told.outcomes[0]), /exit code 3/);
+});
 
 const patient = { timeout: 60_000 };
 

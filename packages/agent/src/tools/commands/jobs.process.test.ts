@@ -43,7 +43,7 @@ for (const version of [1, 2] as const) {
       const ended = jobEnd(place);
       writeFileSync(at("go"), "");
       const { status, rawOutput } = await ended;
-      assert.equal(status, "completed");
+      assert.equal(status, "failed");
       assert.deepEqual(
         { ...(rawOutput as object), bytes: 0 },
         {

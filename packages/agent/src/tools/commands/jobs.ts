@@ -81,8 +81,10 @@ export class SessionJobs implements Jobs {
           job.terminal = handle;
           started.resolve();
         });
-        const { rawOutput } = job.result;
-        await call.finish("completed", { rawOutput: { id, ...(rawOutput as object) } }); // bash results have an object
+        const { rawOutput, hasFailed } = job.result;
+        await call.finish(hasFailed ? "failed" : "completed", {
+          rawOutput: { id, ...(rawOutput as object) },
+        }); // bash results have an object
       } catch (error) {
         started.reject(error);
         if (!stop.signal.aborted) throw error;

@@ -171,6 +171,7 @@ function resultOf({ status, timedOut, output, whole, isDropped, holder, notices 
       textPart(`${text}\n\n${notes.map((note) => `[${note}]`).join("\n")}`),
       ...(exitCode !== 0 && holder.by === "sandbox" ? [textPart(sandboxAdvice)] : []),
     ],
+    hasFailed: exitCode !== 0,
     rawOutput: {
       exitCode: exitCode ?? null,
       signal: signal ?? null,

@@ -126,7 +126,6 @@ export const moveTool = defineTool({
     if (from === to) throw new ToolError(`${shown.from} is where it is to be moved already`);
     const paths = [...(await entryNamesOf(context, from)), ...(await entryNamesOf(context, to))];
     await refuseUnsaved(context, from);
-    const known = context.seen.versionOf(from);
     const change: ToolCallContent = {
       type: "diff",
       changes: [{ operation: "move", oldPath: from, path: to }],
@@ -141,8 +140,7 @@ export const moveTool = defineTool({
       access: { type: "write", paths, verb: "move" },
       async run({ files, seen }) {
         await files.move(from, to);
-        seen.forget(from);
-        if (known !== undefined) seen.note(to, known);
+        seen.move(from, to);
         return { content: [textPart(`moved ${shown.from} to ${shown.to}`)] };
       },
     };

@@ -56,7 +56,7 @@ export const editTool = defineTool({
       },
       access: { type: "write", paths },
       async run({ files, seen, signal }) {
-        seen.note(path, await files.write(path, newText, { expected: version, signal }));
+        seen.change(path, await files.write(path, newText, { expected: version, signal }));
         const tolerant = changes.filter(({ isTolerant }) => isTolerant).length;
         const places = `${changes.length} ${changes.length === 1 ? "place" : "places"}`;
         const note = tolerant === 0 ? "" : ` (${tolerant} matched but for quotes, dashes or spaces)`;

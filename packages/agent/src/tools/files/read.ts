@@ -45,10 +45,10 @@ async function readPart(
   const image = await imageOrNothing(context, path);
   if (image !== undefined) return image;
   const { text, version } = await textOf(context, path);
-  context.seen.note(path, version);
   const shown = shownPath(context, path);
   const excerpt = headOf(text, offset, optional({ maxLines: limit }));
   const { from, to, lines } = excerpt;
+  context.seen.note(path, version, { from, to, lines });
   if (lines === 0) return { content: [textPart(`[${shown} is empty]`)], rawOutput: { lines } };
   if (from > lines) throw new ToolError(`${shown} has ${lines} lines; offset ${from} is beyond its end`);
   if (to < from) {

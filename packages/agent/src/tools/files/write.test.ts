@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { probe, refusal } from "../../../test/support/tool-probe.ts";
+import { moveTool } from "./delete-and-move.ts";
+import { editTool } from "./edit.ts";
 import { readTool } from "./read.ts";
 import { writeTool } from "./write.ts";
 
@@ -136,14 +138,36 @@ test("a client is not asked to read a file that is created, which it would repor
 
 test("a change that is too large for a message is made, and only its size is shown", async (t) => {
   const { call, get, put } = await probe(t);
-  put("a", `${"\x01".repeat(1_023)}\n`.repeat(9 * 1_024));
-  await call(readTool, { path: "a" });
-  const { prepared } = await call(writeTool, { path: "a", content: "new\n" });
-  assert.equal(get("a"), "new\n");
+  const rest = `${"\x01".repeat(1_023)}\n`.repeat(9 * 1_024);
+  put("a", `old\n${rest}`);
+  const { prepared } = await call(editTool, { path: "a", edits: [{ oldText: "old\n", newText: "new\n" }] });
+  assert.equal(get("a"), `new\n${rest}`);
   const [shown] = prepared.presentation.content ?? [];
   assert.ok(shown?.type === "content" && shown.content.type === "text");
   assert.match(
     String(shown.content.text),
-    /^The change of .* is too large to be shown: 9437184 characters before, 4 after/,
+    /^The change of .* is too large to be shown: 9437188 characters before, 9437188 after/,
   );
+});
+
+test("B6 a file that was read in part is not replaced", async (t) => {
+  const { call, put, get } = await probe(t);
+  const text = Array.from({ length: 500 }, (_, i) => `line ${i + 1}\n`).join("");
+  put("a", text);
+  const refused = "only a part of a was read, and write replaces all of it; use edit, or read the rest first";
+  await call(readTool, { path: "a", limit: 1 });
+  assert.equal(await refusal(call(writeTool, { path: "a", content: "x\n" })), refused);
+  // an edit shows no more of it
+  await call(editTool, { path: "a", edits: [{ oldText: "line 1\n", newText: "LINE 1\n" }] });
+  assert.equal(await refusal(call(writeTool, { path: "a", content: "x\n" })), refused);
+  await call(moveTool, { from: "a", to: "b" });
+  assert.match(await refusal(call(writeTool, { path: "b", content: "x\n" })), /^only a part of b/);
+  assert.equal(get("b"), text.replace("line", "LINE"));
+  await call(readTool, { path: "b", offset: 200 });
+  assert.match(await refusal(call(writeTool, { path: "b", content: "x\n" })), /^only a part of b/);
+  await call(readTool, { path: "b", limit: 199 });
+  await call(writeTool, { path: "b", content: "x\n" });
+  assert.equal(get("b"), "x\n");
+  await call(writeTool, { path: "b", content: "y\n" });
+  assert.equal(get("b"), "y\n");
 });

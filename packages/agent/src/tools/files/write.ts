@@ -8,7 +8,7 @@ import { resolvePath, shownPath } from "../base/workspace-path.ts";
 export const writeTool = defineTool({
   name: "write",
   description:
-    "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read before. To change a part of a file, use edit.",
+    "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read to its end. To change a part of a file, use edit.",
   isReadOnly: false,
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
@@ -78,6 +78,11 @@ async function oldFile(
   if (known !== undefined && known !== old.version) {
     throw new ToolError(`${shown} has changed since it was read`, {
       advice: "read it again, then write or edit it",
+    });
+  }
+  if (old.text !== "" && !seen.isWhole(path)) {
+    throw new ToolError(`only a part of ${shown} was read, and write replaces all of it`, {
+      advice: "use edit, or read the rest first",
     });
   }
   return old;

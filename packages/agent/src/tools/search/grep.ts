@@ -160,7 +160,7 @@ function shownLines(
   found: readonly { readonly line: number; readonly text: string }[],
   around: number,
 ): string[] {
-  if (around === 0) return found.map((match) => `${name}:${match.line}: ${shortLine(match.text)}`);
+  if (around === 0) return found.map((match) => `${name}:${match.line}:${shortLine(match.text)}`);
   const all = text.split(/\r?\n/);
   const isMatch = new Set(found.map(({ line }) => line));
   const wanted = new Set(
@@ -171,7 +171,7 @@ function shownLines(
   return lines.flatMap((line, i) => {
     const sign = isMatch.has(line) ? ":" : "-";
     const gap = i > 0 && lines[i - 1] !== line - 1 ? ["--"] : [];
-    return [...gap, `${name}${sign}${line}${sign} ${shortLine(all[line - 1] ?? "")}`];
+    return [...gap, `${name}${sign}${line}${sign}${shortLine(all[line - 1] ?? "")}`];
   });
 }
 

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
+import { editTool } from "../files/edit.ts";
+import { readTool } from "../files/read.ts";
 import { findTool, listTool } from "./find-and-list.ts";
 import { grepTool } from "./grep.ts";
 
@@ -34,11 +36,11 @@ test("a search goes through what git does not ignore, line by line, and leaves s
   const { call, at, cwd } = await project(t);
   const { told, prepared, result } = await call(grepTool, { pattern: "needle" });
   assert.deepEqual(told.split("\n"), [
-    ".github/ci.yml:1: needle",
-    "keep.log:1: needle",
-    "src/a.ts:2: needle here",
-    "src/nested/special.log:1: needle",
-    "src/nested/y.ts:1: needle",
+    ".github/ci.yml:1:needle",
+    "keep.log:1:needle",
+    "src/a.ts:2:needle here",
+    "src/nested/special.log:1:needle",
+    "src/nested/y.ts:1:needle",
     "[not searched, because they may hold secrets: .env]",
   ]);
   assert.deepEqual(result.rawOutput, { matches: 5, files: 5 });
@@ -46,7 +48,7 @@ test("a search goes through what git does not ignore, line by line, and leaves s
   assert.equal(prepared.presentation.kind, "search");
   assert.deepEqual(prepared.access, { type: "read", paths: [cwd] });
   const named = await call(grepTool, { pattern: "needle", path: ".env" });
-  assert.equal(named.told, ".env:1: NEEDLE=needle");
+  assert.equal(named.told, ".env:1:NEEDLE=needle");
   assert.deepEqual(named.prepared.access, { type: "read", paths: [at(".env")] });
 });
 
@@ -54,16 +56,16 @@ test("a search can be narrowed and widened", async (t) => {
   const { call } = await project(t);
   const { told } = await call(grepTool, { pattern: "NEEDLE", ignoreCase: true, glob: "*.ts", path: "src" });
   assert.deepEqual(told.split("\n"), [
-    "src/a.ts:2: needle here",
-    "src/build/b.ts:1: NEEDLE",
-    "src/nested/y.ts:1: needle",
+    "src/a.ts:2:needle here",
+    "src/build/b.ts:1:NEEDLE",
+    "src/nested/y.ts:1:needle",
   ]);
   const around = await call(grepTool, { pattern: "needle", path: "src/a.ts", context: 1 });
-  assert.equal(around.told, "src/a.ts-1- one\nsrc/a.ts:2: needle here\nsrc/a.ts-3- three");
+  assert.equal(around.told, "src/a.ts-1-one\nsrc/a.ts:2:needle here\nsrc/a.ts-3-three");
   const ignored = await call(grepTool, { pattern: "needle", glob: "{build,node_modules}/**", ignored: true });
-  assert.equal(ignored.told, "build/out.ts:1: needle\nnode_modules/dep/index.js:1: needle");
+  assert.equal(ignored.told, "build/out.ts:1:needle\nnode_modules/dep/index.js:1:needle");
   const meant = await call(grepTool, { pattern: "needle", path: "node_modules" });
-  assert.equal(meant.told, "node_modules/dep/index.js:1: needle");
+  assert.equal(meant.told, "node_modules/dep/index.js:1:needle");
   const limited = await call(grepTool, { pattern: "needle", limit: 2 });
   assert.match(
     limited.told,
@@ -79,25 +81,25 @@ test("the rules of a repository hold in the directories below it, also from abov
   put("../.gitignore", "ignored/\n");
   put("ignored/a", "needle");
   put("b", "needle");
-  assert.equal((await call(grepTool, { pattern: "needle" })).told, "b:1: needle");
+  assert.equal((await call(grepTool, { pattern: "needle" })).told, "b:1:needle");
 });
 
 test("a literal is searched verbatim, and an invalid expression is reported", async (t) => {
   const { call, put } = await probe(t);
   put("a", "f(x)[0] + 1.5\n");
-  assert.equal((await call(grepTool, { pattern: "(x)[0] + 1.5", literal: true })).told, "a:1: f(x)[0] + 1.5");
+  assert.equal((await call(grepTool, { pattern: "(x)[0] + 1.5", literal: true })).told, "a:1:f(x)[0] + 1.5");
   assert.match(
     await refusal(call(grepTool, { pattern: "(x" })),
     /^"\(x" is not a valid regular expression .*set literal/,
   );
-  assert.equal((await call(grepTool, { pattern: "\\-?1\\.5$" })).told, "a:1: f(x)[0] + 1.5");
+  assert.equal((await call(grepTool, { pattern: "\\-?1\\.5$" })).told, "a:1:f(x)[0] + 1.5");
 });
 
 test("a long line is cut, and a pattern that takes for ever is given up", { timeout: 60_000 }, async (t) => {
   const { call, put } = await probe(t);
   put("long", `needle${"x".repeat(1_000)}`);
   const { told } = await call(grepTool, { pattern: "needle" });
-  assert.equal(told, `long:1: needle${"x".repeat(494)}… [506 more characters]`);
+  assert.equal(told, `long:1:needle${"x".repeat(494)}… [506 more characters]`);
   put("slow", `${"a".repeat(40)}b`);
   const slow = await call(grepTool, { pattern: "(a+)+$", path: "slow" });
   assert.equal(slow.told, "[no matches]\n[given up, because the pattern took too long there: slow]");
@@ -183,4 +185,18 @@ test("a cancelled search stops", async (t) => {
   put("a/b/c", "x");
   const stopped = AbortSignal.abort(new DOMException("stop", "AbortError"));
   await assert.rejects(call(grepTool, { pattern: "x" }, stopped), { name: "AbortError" });
+});
+
+test("B7 a found line is given as it is, so that it can be edited", async (t) => {
+  const { call, put, get } = await probe(t);
+  put("a.ts", "if (x) {\n\treturn needle;\n}\n");
+  for (const context of [0, 1]) {
+    const { told } = await call(grepTool, { pattern: "needle", context });
+    const line = told.split("\n").find((each) => each.includes("needle")) ?? "";
+    assert.equal(line, "a.ts:2:\treturn needle;");
+  }
+  await call(readTool, { path: "a.ts" });
+  const edits = [{ oldText: "\treturn needle;", newText: "\treturn 1;" }];
+  await call(editTool, { path: "a.ts", edits });
+  assert.equal(get("a.ts"), "if (x) {\n\treturn 1;\n}\n");
 });
