@@ -9,6 +9,7 @@ import { appMemoryBenchmarks } from "./app-memory.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { chatEcho } from "./chat/echo.ts";
 import { chatFlood } from "./chat/flood.ts";
+import { transcriptScroll } from "./chat/scroll.ts";
 import { chatStartup } from "./chat/startup.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { relayBenchmarks } from "./relay.ts";
@@ -23,7 +24,6 @@ import { sandboxCommand } from "./sandbox.ts";
 import { startup } from "./startup.ts";
 import { stdioBenchmarks } from "./stdio.ts";
 import { tap } from "./tap.ts";
-import { transcriptScroll } from "./transcript.ts";
 
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,

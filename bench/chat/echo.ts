@@ -8,7 +8,7 @@ import { echoPrompt, ending, floodAgent, inFolder, parleyChat } from "./place.ts
 import { inTerminal, type TerminalProgram } from "./terminal.ts";
 
 const bytesPerSecond = 5_000_000;
-/** Of the agent's updates, on average. */
+/** The average of the agent's updates. */
 const updateBytes = 209;
 /** No word of the agent contains two of them. */
 const letters = "qzxjvk";

@@ -19,9 +19,9 @@ export interface TerminalProgram {
   shows(wanted: string): Promise<number>;
   /** Resolves when the program has ended. */
   readonly ended: Promise<number | null>;
-  /** Of the program, in MiB. */
+  /** The memory of the program, in MiB. */
   peakMiB(): number;
-  /** What the terminal has received, in bytes. */
+  /** The bytes that the terminal has received. */
   readonly received: number;
   kill(): void;
 }

@@ -24,7 +24,7 @@ export function benchAgent(more: Partial<Parameters<typeof agent>[0]> = {}) {
   });
 }
 
-/** What the other entrants send as v1's updates, said through the turn. */
+/** Says through the turn what the other entrants send as v1's updates. */
 function say(turn: Turn, update: WireUpdate): Promise<void> {
   switch (update.sessionUpdate) {
     case "agent_message_chunk":

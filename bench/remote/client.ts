@@ -4,7 +4,7 @@ import { type BenchClient, type Sample, sampleOf, type Task } from "../client-wo
 import { figure } from "../statistics.ts";
 import { type RemoteEntrant, type ServerProcess, startServer, type Wire } from "./server-process.ts";
 
-/** What to do on many connections. */
+/** The work on many connections. */
 export type ManyTask =
   | { readonly kind: "idle"; readonly connections: number }
   | { readonly kind: "fair"; readonly connections: number; readonly count: number }
@@ -17,13 +17,13 @@ export interface RemoteTask {
 }
 
 export interface IdleSample {
-  /** Of the server, for each connection. */
+  /** The memory of the server, for each connection. */
   readonly rssBytes: number;
   readonly heapBytes: number;
 }
 
 export interface FairSample {
-  /** What the slowest had received when half of everything had arrived, over the median. */
+  /** The share of the slowest over the median, when half of everything had arrived. */
   readonly slowest: number;
   readonly wallMs: number;
 }

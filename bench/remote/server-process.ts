@@ -21,7 +21,7 @@ export interface Memory {
 
 export interface ServerProcess {
   readonly address: Address;
-  /** Of the server, after a garbage collection. */
+  /** The heap of the server after a garbage collection. */
   memory(): Promise<Memory>;
   stop(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { ReviewSession } from "./review-session.ts";
 import { Sources } from "./sources.ts";
 import { openSessionFolder } from "./storage/sessions.ts";
 
-/** What a review covers and where it stores what it needs. */
+/** The folders that a review covers, and the folder that it stores in. */
 export interface ReviewOptions {
   /** The folders that the agent works in, absolute. A folder inside a repository stands for the whole repository. */
   readonly roots: readonly string[];

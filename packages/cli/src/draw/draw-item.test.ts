@@ -11,7 +11,7 @@ import { planLine, planLines } from "./plan-lines.ts";
 import { turnSummaryLine } from "./usage-text.ts";
 
 const plain = painter(false, {});
-const options = { width: 60, paint: plain, cwd: "/work" };
+const options = { width: 60, paint: plain, cwd: "/project" };
 
 before(loadDrawing);
 
@@ -69,7 +69,7 @@ test("a prompt has its mark and its attachments; that of a refused turn is marke
 });
 
 test("a message is Markdown, indented, with placeholders that name what cannot be shown", () => {
-  const link = { type: "resource_link", name: "a.ts", uri: "file:///work/a.ts", size: 1_234 };
+  const link = { type: "resource_link", name: "a.ts", uri: "file:///project/a.ts", size: 1_234 };
   const content = [
     text("# Title\n\n- **one**"),
     link,
@@ -79,7 +79,7 @@ test("a message is Markdown, indented, with placeholders that name what cannot b
     "  Title",
     "",
     "  - one",
-    "  [link 1: a.ts, file:///work/a.ts, 1.2 KB]",
+    "  [link 1: a.ts, file:///project/a.ts, 1.2 KB]",
     "  [audio 2: audio/wav, 3 bytes]",
   ]);
 });
@@ -100,14 +100,14 @@ test("a thought is one line with its length, and all of it when it is unfolded",
 test("a tool call says what, where, how much and how long", () => {
   const diff = {
     type: "diff",
-    path: "/work/src/a.ts",
+    path: "/project/src/a.ts",
     oldText: "let a = 1;\nb\n",
     newText: "let a = 2;\nb\nc\n",
     changes: [],
   };
   const call = { sessionUpdate: "tool_call_update", toolCallId: "c", title: "Edit", kind: "edit" };
   const view = viewOf(
-    { ...call, status: "in_progress", locations: [{ path: "/work/src/a.ts", line: 1 }] },
+    { ...call, status: "in_progress", locations: [{ path: "/project/src/a.ts", line: 1 }] },
     { ...call, status: "completed", content: [diff] },
   );
   assert.deepEqual(drawn(view), [
@@ -127,7 +127,7 @@ test("a tool call says what, where, how much and how long", () => {
 test("changed words are marked, and code has the colours of its syntax", () => {
   const diff = {
     type: "diff",
-    path: "/work/a.ts",
+    path: "/project/a.ts",
     oldText: "const a = 1;\n",
     newText: "const a = 2;\nconst b = 3;\n",
     changes: [],
@@ -143,7 +143,7 @@ test("changed words are marked, and code has the colours of its syntax", () => {
   assert.match(lines.join("\n"), /<removed>const a = <\/><removedWord>1<\/><removed>;<\/>/);
   assert.match(lines.join("\n"), /<added>const a = <\/><addedWord>2<\/><added>;<\/>/);
   assert.match(lines.join("\n"), /<keyword>const<\/> b = <number>3<\/>;/);
-  const words = { ...diff, path: "/work/notes", oldText: "milk\n", newText: "bread\n" };
+  const words = { ...diff, path: "/project/notes", oldText: "milk\n", newText: "bread\n" };
   const noted = drawn(viewOf({ ...call, content: [words] }), {
     paint: (role, each) => `<${role}>${each}</>`,
   });
@@ -155,7 +155,7 @@ test("changed words are marked, and code has the colours of its syntax", () => {
 
 test("a long change and long output are folded, and whole when unfolded", () => {
   const many = Array.from({ length: 100 }, (_, at) => `line ${at}\n`).join("");
-  const diff = { type: "diff", path: "/work/a", newText: many, changes: [] };
+  const diff = { type: "diff", path: "/project/a", newText: many, changes: [] };
   const call = {
     sessionUpdate: "tool_call_update",
     toolCallId: "c",

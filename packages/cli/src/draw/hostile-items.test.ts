@@ -203,7 +203,7 @@ for (const [name, text] of Object.entries(hostile)) {
     for (const width of isLong ? [60, 130] : [20, 35, 60, 130]) {
       for (const isExpanded of [false, true]) {
         for (const paint of [plain, coloured]) {
-          const options = { width, paint, cwd: "/work", isExpanded, now: 5_000 };
+          const options = { width, paint, cwd: "/project", isExpanded, now: 5_000 };
           for (const item of view.timeline) {
             const what = `${item.kind}, ${width} columns${isExpanded ? ", expanded" : ""}`;
             const lines = drawItem(item, view, options);
@@ -254,7 +254,7 @@ test("numbers that are no numbers of anything are not shown as such", () => {
     const view = viewWith("text", number);
     for (const item of view.timeline) {
       const odd = { ...item, time: number, ...("endedAt" in item ? { endedAt: number } : {}) };
-      const options = { width: 60, paint: plain, cwd: "/work", now: number };
+      const options = { width: 60, paint: plain, cwd: "/project", now: number };
       const lines = drawItem(odd, view, options);
       assertSafe(lines, 60, `${item.kind} with ${number}`);
       assert.doesNotMatch(lines[0] ?? "", /NaN|Infinity|-5/, `${item.kind} with ${number}`);

@@ -1,6 +1,6 @@
 // What a review shows and answers.
 
-/** What became of a hunk. A hunk that is `superseded` or `changed-since` cannot be undone on its own. */
+/** The state of a hunk. A hunk that is `superseded` or `changed-since` cannot be undone on its own. */
 export type HunkState = "open" | "kept" | "undone" | "superseded" | "changed-since";
 
 /** A line of a hunk. */
@@ -19,7 +19,7 @@ export interface Hunk {
   readonly id: string;
   /** Lines, the permission to run the file, or the whole file where it has no lines (binary files, links). */
   readonly kind: "lines" | "mode" | "file";
-  /** What became of it. */
+  /** Its state. */
   readonly state: HunkState;
   /** Why it cannot be undone, or what it does where there are no lines. */
   readonly about: string | undefined;
@@ -41,7 +41,7 @@ export interface Hunk {
 export interface FileChange {
   /** Absolute. Bytes that are not UTF-8 are replaced. */
   readonly path: string;
-  /** What happened to the file as a whole. */
+  /** Whether the file as a whole is new, gone or changed. */
   readonly kind: "created" | "deleted" | "changed";
   /** The path that the file had before, if it looks renamed. */
   readonly renamedFrom: string | undefined;
@@ -67,15 +67,15 @@ export interface Changes {
 export interface Turn {
   /** From 1. */
   readonly number: number;
-  /** What `beginTurn` was given. */
+  /** The text that `beginTurn` was given. */
   readonly label: string | undefined;
-  /** What it changed, as it was when the turn ended. */
+  /** Its changes, as they were when the turn ended. */
   readonly changes: Changes;
-  /** What it did that undo does not take back, as sentences: commits, installs, new repositories. */
+  /** The effects that undo does not take back, as sentences: commits, installs, new repositories. */
   readonly notes: readonly string[];
 }
 
-/** What became of one file in an undo or a redo. */
+/** The outcome of an undo or a redo for one file. */
 export interface FileOutcome {
   /** Absolute. */
   readonly path: string;
@@ -91,16 +91,16 @@ export interface UndoResult {
   readonly id: number;
   /** A file can be named twice: some of its hunks undone, some refused. */
   readonly files: readonly FileOutcome[];
-  /** What stays, as sentences. */
+  /** The effects that stay, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** What to undo: hunks by their ids, or all that is open of a turn. */
+/** The hunks to undo, by their ids, or everything that is open of a turn. */
 export type UndoTarget = { readonly hunks: readonly string[] } | { readonly turn: number };
 
 /** Follows the changes of a session. Made by `openReview`. */
 export interface Review extends AsyncDisposable {
-  /** What is not covered and why, as sentences. It can grow with every turn. */
+  /** The files that are not covered and why, as sentences. It can grow with every turn. */
   readonly notCovered: readonly string[];
   /** The turns that have ended, the oldest first. */
   readonly turns: readonly Turn[];

@@ -50,7 +50,7 @@ interface AgentConnectOptions {
   /** Closes the connection when it aborts. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Who the client is: the sessions of one principal are unknown to every other. Default: the one local user. A server
+   * The owner of the sessions: those of one principal are unknown to every other. Default: the one local user. A server
    * passes what it has checked, never what a client says of itself.
    */
   readonly principal?: string | undefined;

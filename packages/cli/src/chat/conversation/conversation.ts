@@ -30,7 +30,7 @@ export interface Conversation {
   close(): Promise<void>;
 }
 
-/** What happened. State is read from the session; an event only says that it changed. */
+/** An event. State is read from the session; an event only says that it changed. */
 export type ConversationEvent =
   /** The view has new entries. */
   | { readonly kind: "entries"; readonly session: LiveSession }
@@ -83,7 +83,7 @@ export type SessionTarget =
   /** One that is open here. */
   | { readonly kind: "live"; readonly session: LiveSession };
 
-/** What the user sends. */
+/** The input of the user. */
 export interface ChatInput {
   /** The text, with `@FILE` mentions. */
   readonly text: string;
@@ -129,7 +129,7 @@ export interface LiveSession {
   readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
   readonly questions: readonly OpenQuestion[];
-  /** What was written and not sent. Kept through a crash. */
+  /** The text that was written and not sent. Kept through a crash. */
   draft: string;
 
   /** Called for each entry that is applied to the view from now on, with the `seq` that it has there. */
@@ -181,7 +181,7 @@ export interface QueuedPrompt {
   readonly text: string;
 }
 
-/** What a turn did. */
+/** The result and the effects of a turn. */
 export interface TurnSummary {
   readonly result: PromptResult;
   readonly durationMs: number;

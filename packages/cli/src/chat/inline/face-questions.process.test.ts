@@ -1,7 +1,7 @@
 // Tests questions on a screen: what counts as an answer, and questions of sessions that are not shown.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
 
@@ -29,22 +29,30 @@ const asks = {
   otherwise: [{ say: "hello" }],
 } as never;
 
-/** The rule is about time. */
-const quiet = () => new Promise((resolve) => setTimeout(resolve, 350));
+/** The rule is about time: the clock is put forward. */
+function quietly(t: TestContext): () => void {
+  const now = performance.now.bind(performance);
+  let ahead = 0;
+  t.mock.method(performance, "now", () => now() + ahead);
+  return () => {
+    ahead += 350;
+  };
+}
 
 test(
   "no key that was pressed before a question was there for a while answers it, and Enter is a no",
   patience,
   async (t) => {
+    const quiet = quietly(t);
     const { send, shows, terminal, session, shown } = await faceWith(t, asks);
     send("delete");
     await shows(/Delete everything[\s\S]*y once/);
     terminal.press("y", "a", "y");
     assert.equal(session.questions.length, 1, "too early");
-    await quiet();
+    quiet();
     terminal.press("\u001b[200~y\u001b[201~");
     assert.equal(session.questions.length, 1, "a paste is no answer");
-    await quiet();
+    quiet();
     terminal.press(keys.enter);
     await shows(/not done/);
     assert.doesNotMatch(await shown(), /deleted/);
@@ -52,14 +60,15 @@ test(
 );
 
 test("a key that was meant for a list above the question does not answer it", patience, async (t) => {
+  const quiet = quietly(t);
   const { send, shows, terminal, session, face } = await faceWith(t, asks);
   send("delete");
   await shows(/y once/);
-  await quiet();
+  quiet();
   terminal.press(keys.tab);
   terminal.press(keys.ctrlP);
   await shows(/Sessions/);
-  await quiet();
+  quiet();
   terminal.press(keys.tab);
   terminal.press(keys.escape);
   await shows((text) => /y once/.test(text) && !/Sessions/.test(text));
@@ -70,6 +79,7 @@ test("a key that was meant for a list above the question does not answer it", pa
 });
 
 test("text in the prompt stays there, and Tab goes to the question", patience, async (t) => {
+  const quiet = quietly(t);
   const { send, shows, terminal, session, face } = await faceWith(t, asks);
   send("delete");
   terminal.type("yes, and then ");
@@ -78,7 +88,7 @@ test("text in the prompt stays there, and Tab goes to the question", patience, a
   assert.equal(face.composer.text, "yes, and then more");
   assert.equal(session.questions.length, 1);
   terminal.press(keys.tab);
-  await quiet();
+  quiet();
   terminal.press("n");
   await shows(/not done/);
   assert.equal(face.composer.text, "yes, and then more");

@@ -1,6 +1,6 @@
 // The keys and the commands of a conversation: one table for the face, the help and the docs.
 
-/** What a key or a command does. */
+/** The effect of a key or a command. */
 export type ChatAction =
   | "send"
   | "newline"
@@ -46,7 +46,7 @@ export interface ChatCommand {
   /** Without the slash. */
   readonly name: string;
   readonly action: ChatAction;
-  /** What may follow, such as `[TITLE]`. */
+  /** The words that may follow, such as `[TITLE]`. */
   readonly hint?: string;
   readonly help: string;
 }

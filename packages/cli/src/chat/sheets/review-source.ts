@@ -6,7 +6,7 @@ export type ReviewChanges = Changes;
 export type ReviewResult = UndoResult;
 
 export interface ReviewSource {
-  /** What is not covered and why, as sentences. */
+  /** The files that are not covered and why, as sentences. */
   readonly notCovered: readonly string[];
   changes(): Promise<ReviewChanges>;
   /** Returns how many hunks were kept: one that has changed since it was shown is not. */

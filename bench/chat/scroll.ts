@@ -1,11 +1,11 @@
 // Benchmark of the full-screen transcript: it must not wait for what is not on the screen.
 
-import type { TranscriptSample, TranscriptTask } from "../packages/cli/test/support/transcript-work.ts";
-import { atMost, type Benchmark, compare, entrants } from "./benchmark.ts";
-import { interleave, runProgram } from "./rounds.ts";
-import { figure } from "./statistics.ts";
+import type { TranscriptSample, TranscriptTask } from "../../packages/cli/test/support/transcript-work.ts";
+import { atMost, type Benchmark, compare, entrants } from "../benchmark.ts";
+import { interleave, runProgram } from "../rounds.ts";
+import { figure } from "../statistics.ts";
 
-const program = new URL("../packages/cli/test/support/transcript-work.ts", import.meta.url);
+const program = new URL("../../packages/cli/test/support/transcript-work.ts", import.meta.url);
 
 export const transcriptScroll: Benchmark = {
   name: "chat.scroll",
