@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ElicitationQuestion } from "@parley/client";
+import {
+  formQuestion as form,
+  type FormProperties as Properties,
+  visitQuestion as visit,
+} from "../../test/support/question-samples.ts";
 import { askElicitation } from "./elicitation-questions.ts";
-
-type FormQuestion = Extract<ElicitationQuestion, { mode: "form" }>;
-type Properties = FormQuestion["requestedSchema"]["properties"];
 
 /** What is shown, and what comes of these answers; undefined is the end of the input. */
 async function asked(question: ElicitationQuestion, answers: readonly (string | undefined)[]) {
@@ -27,20 +29,6 @@ async function asked(question: ElicitationQuestion, answers: readonly (string | 
   assert.deepEqual(left, [], `every answer was asked for: ${shown}`);
   return { answer, shown };
 }
-
-const form = (properties: Properties, required: string[] = []): FormQuestion => ({
-  mode: "form",
-  message: "Tell me more",
-  requestedSchema: { type: "object", properties, required },
-});
-const visit = (url: string, completed = new AbortController().signal): ElicitationQuestion => ({
-  mode: "url",
-  message: "Log in there",
-  elicitationId: "e",
-  url,
-  host: new URL(url).host,
-  completed,
-});
 
 test("C39 the asking agent is named, and its question can be declined or cancelled", async () => {
   const question = form({ name: { type: "string" } });

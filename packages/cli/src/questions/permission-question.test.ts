@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
+import type { PermissionQuestion, Subject } from "@parley/client/policy";
+import {
+  choice,
+  commandSubject as command,
+  usualChoices as usual,
+} from "../../test/support/question-samples.ts";
 import { askPermission } from "./permission-question.ts";
-
-const choice = (id: string, more: Partial<PermissionChoice> = {}): PermissionChoice => {
-  const [effect, scope] = id.split(":") as [PermissionChoice["effect"], PermissionChoice["scope"]]; // written below
-  return { id, name: id, effect, scope, ...more };
-};
-const usual = [
-  choice("allow:once"),
-  choice("allow:session"),
-  choice("allow:workspace"),
-  choice("allow:always", { isExtra: true }),
-  choice("deny:once"),
-  choice("option:0", { effect: "allow", scope: "session", name: "No", optionId: "yes", isExtra: true }),
-];
-const command: Subject = { origin: "op", operation: "exec", argv: ["npm", "test"], cwd: "/project" };
 
 /** What is shown, and what comes of these answers; undefined is the end of the input. */
 async function asked(given: Partial<PermissionQuestion>, answers: readonly (string | undefined)[]) {

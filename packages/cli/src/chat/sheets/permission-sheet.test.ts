@@ -1,24 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionChoice, PermissionQuestion, PermissionReply, Subject } from "@parley/client/policy";
+import type { PermissionQuestion, PermissionReply, Subject } from "@parley/client/policy";
+import {
+  choice,
+  commandSubject as command,
+  usualChoices as usual,
+} from "../../../test/support/question-samples.ts";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
 import { keyPress } from "../../screen/key-press.ts";
 import { painter } from "../../terminal/paint.ts";
 import { questionSheet } from "./question-sheet.ts";
 
-const choice = (id: string, more: Partial<PermissionChoice> = {}): PermissionChoice => {
-  const [effect, scope] = id.split(":") as [PermissionChoice["effect"], PermissionChoice["scope"]]; // written below
-  return { id, name: id, effect, scope, ...more };
-};
-const usual = [
-  choice("allow:once"),
-  choice("allow:session"),
-  choice("allow:workspace"),
-  choice("allow:always", { isExtra: true }),
-  choice("deny:once"),
-  choice("option:0", { effect: "allow", scope: "session", name: "No", optionId: "yes", isExtra: true }),
-];
-const command: Subject = { origin: "op", operation: "exec", argv: ["npm", "test"], cwd: "/project" };
 const plain = painter(false, {});
 
 interface Given {

@@ -1,32 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ElicitationQuestion, LoginVariable } from "@parley/client";
+import { formQuestion as form, visitQuestion as visit } from "../../../test/support/question-samples.ts";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
 import type { OpenQuestion } from "../conversation/conversation.ts";
 import { openerOf } from "./open-address.ts";
 import { questionSheet } from "./question-sheet.ts";
 
-type FormQuestion = Extract<ElicitationQuestion, { mode: "form" }>;
-type Properties = FormQuestion["requestedSchema"]["properties"];
 type Asked = OpenQuestion extends infer Each
   ? Each extends OpenQuestion
     ? Omit<Each, "id" | "answer">
     : never
   : never;
-
-const form = (properties: Properties, required: string[] = []): FormQuestion => ({
-  mode: "form",
-  message: "Tell me more",
-  requestedSchema: { type: "object", properties, required },
-});
-const visit = (url: string, completed = new AbortController().signal): ElicitationQuestion => ({
-  mode: "url",
-  message: "Log in there",
-  elicitationId: "e",
-  url,
-  host: new URL(url).host,
-  completed,
-});
 
 function asked(question: Asked, canOpen = false) {
   const answers: unknown[] = [];

@@ -1,0 +1,47 @@
+// For tests: the questions that `run` asks line by line and chat asks in a sheet.
+
+import type { ElicitationQuestion } from "@parley/client";
+import type { PermissionChoice, Subject } from "@parley/client/policy";
+
+/** The id has the form `effect:scope`. */
+export const choice = (id: string, more: Partial<PermissionChoice> = {}): PermissionChoice => {
+  const [effect, scope] = id.split(":") as [PermissionChoice["effect"], PermissionChoice["scope"]]; // of that form
+  return { id, name: id, effect, scope, ...more };
+};
+
+export const usualChoices = [
+  choice("allow:once"),
+  choice("allow:session"),
+  choice("allow:workspace"),
+  choice("allow:always", { isExtra: true }),
+  choice("deny:once"),
+  choice("option:0", { effect: "allow", scope: "session", name: "No", optionId: "yes", isExtra: true }),
+];
+
+export const commandSubject: Subject = {
+  origin: "op",
+  operation: "exec",
+  argv: ["npm", "test"],
+  cwd: "/project",
+};
+
+export type FormQuestion = Extract<ElicitationQuestion, { mode: "form" }>;
+export type FormProperties = FormQuestion["requestedSchema"]["properties"];
+
+export const formQuestion = (properties: FormProperties, required: string[] = []): FormQuestion => ({
+  mode: "form",
+  message: "Tell me more",
+  requestedSchema: { type: "object", properties, required },
+});
+
+export const visitQuestion = (
+  url: string,
+  completed = new AbortController().signal,
+): ElicitationQuestion => ({
+  mode: "url",
+  message: "Log in there",
+  elicitationId: "e",
+  url,
+  host: new URL(url).host,
+  completed,
+});
