@@ -50,6 +50,8 @@ export interface CodingAgentOptions
    * start. Default "workspace".
    */
   readonly sandbox?: CommandSandbox | undefined;
+  /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
+  readonly userFolder?: string | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -90,6 +92,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     ...optional({ compactAt: options.compactAt }),
     privateHosts,
     sandbox,
+    ...optional({ userFolder: options.userFolder }),
     offlineNotice: options.offlineNotice ?? (() => true),
     // the library warns of tokens that it may not send
     reportsUsage: unstable === "*" || unstable.includes("usage"),

@@ -28,6 +28,8 @@ export interface PromptOptions {
   readonly compactAt?: number;
   readonly privateHosts: readonly string[];
   readonly sandbox: CommandSandbox;
+  /** The folder of the user's own instructions, skills and commands. */
+  readonly userFolder?: string;
   readonly offlineNotice: () => boolean;
   /** Whether the end of a turn says how many tokens it took. */
   readonly reportsUsage: boolean;

@@ -1,13 +1,13 @@
 // Serves the coding agent on stdin and stdout.
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isatty } from "node:tty";
 import { optional, withTimeout } from "@parley/acp/internal";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
 import { credentialsFile, openAccount } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
-import { credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
+import { configPath, credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
@@ -36,6 +36,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     auth: account.login,
     configured: account.models,
     version,
+    userFolder: dirname(configPath()),
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
