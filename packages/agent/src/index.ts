@@ -32,6 +32,7 @@ export {
   type AgentTerminals,
   type CommandHolder,
   type CommandSandbox,
+  type Draft,
   type Job,
   type JobCommand,
   type Jobs,

@@ -11,8 +11,9 @@ import {
   toolUpdates,
   written,
 } from "../../test/support/agent-probe.ts";
-import { stubRead, stubWrite } from "../../test/support/stub-tools.ts";
+import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelRequest } from "../model/model.ts";
+import type { Tool } from "../tools/base/tool.ts";
 
 const tools = [stubRead, stubWrite];
 const write = ["write", { path: "long.txt", content: "x" }] as const;
@@ -83,3 +84,23 @@ inEveryVersion("an invalid call is shown with its tool's title", {}, async (setu
   await session.prompt("go").result;
   assert.deepEqual(toolStories(updates), ["Read /etc/passwd: pending > failed"]);
 });
+
+inEveryVersion(
+  "a tool of one's own says how its drafts are shown and which modes offer it",
+  {},
+  async (setup) => {
+    const own: Tool = {
+      ...customTool("deploy", async () => "deployed"),
+      draft: { title: "Deploy", kind: "execute" },
+      modes: ["chat"],
+    };
+    const model = scriptedModel([calls(["deploy", {}]), says("done"), calls(["deploy", {}]), says("done")]);
+    const { session, updates } = await talk({ ...setup, tools: [own], models: [model], mode: "chat" });
+    await session.prompt("go").result;
+    assert.deepEqual(toolStories(updates), ["deploy: pending > in_progress > completed"]);
+    updates.length = 0;
+    await session.setMode("code");
+    await session.prompt("go").result;
+    assert.deepEqual(toolStories(updates), ["Deploy: pending > failed"]);
+  },
+);

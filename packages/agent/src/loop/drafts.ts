@@ -6,61 +6,48 @@ import type { ToolKind } from "@parley/acp/model";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
-import type { PreparedCall } from "../tools/base/tool.ts";
+import type { PreparedCall, Tool } from "../tools/base/tool.ts";
 
 export type Drafts = ReturnType<typeof drafts>;
 
-interface Draft {
+interface ShownDraft {
   readonly toolCallId: string;
   /** The arguments so far, until the path is known. */
   text: string;
   isNamed: boolean;
 }
 
-const draftTitles: Readonly<Record<string, readonly [title: string, kind: ToolKind]>> = {
-  read: ["Read", "read"],
-  write: ["Write", "edit"],
-  edit: ["Edit", "edit"],
-  delete: ["Delete", "delete"],
-  move: ["Move", "move"],
-  list: ["List", "read"],
-  find: ["Find", "search"],
-  grep: ["Search", "search"],
-  bash: ["Run a command", "execute"],
-  fetch: ["Fetch", "fetch"],
-  todo: ["Plan", "think"],
-  ask: ["Ask a question", "other"],
-  job: ["Look at a command", "read"],
-  switch_mode: ["Show the plan", "switch_mode"],
-};
 /** Matches only a complete string. */
 const pathOf = /"path"\s*:\s*("(?:[^"\\]|\\.)*")/;
 /** Models write the path first, so the search for it stops here. */
 const maxPathOffset = 4_096;
 
 /** The presentation of a call whose arguments are incomplete or invalid. */
-export function draftPresentation({ name, input }: Pick<ToolCallPart, "name" | "input">): {
-  title: string;
-  kind: ToolKind;
-} {
-  const [title, kind] = draftTitles[name] ?? [name, "other"];
-  const path = Object.hasOwn(draftTitles, name)
-    ? (input as { path?: unknown } | null | undefined)?.path
-    : undefined;
+export function draftPresentation(
+  { name, input }: Pick<ToolCallPart, "name" | "input">,
+  tools: readonly Tool[],
+): { title: string; kind: ToolKind } {
+  const { title, kind } = draftOf(name, tools) ?? { title: name, kind: "other" };
+  const path = draftOf(name, tools) && (input as { path?: unknown } | null | undefined)?.path;
   return { title: oneLine(typeof path === "string" ? `${title} ${path}` : title) || "A call", kind };
 }
 
-export function drafts(turn: Turn) {
-  const byModelId = new Map<string, Draft>();
+function draftOf(name: string, tools: readonly Tool[]): Tool["draft"] {
+  return tools.find((tool) => tool.name === name)?.draft;
+}
+
+export function drafts(turn: Turn, tools: readonly Tool[]) {
+  const byModelId = new Map<string, ShownDraft>();
   const ids = new Map<string, string>();
   return {
     /** Adds a piece of a call and shows the call on its first piece. */
     add({ id, name, text }: Extract<ModelEvent, { type: "tool_input" }>): void {
-      const [title, kind] = draftTitles[name] ?? [name, "other"];
+      const known = draftOf(name, tools);
+      const { title, kind } = known ?? { title: name, kind: "other" };
       let draft = byModelId.get(id);
       if (draft === undefined) {
         const toolCallId = turn.announce({ title: oneLine(title) || "A call", kind, name });
-        draft = { toolCallId, text: "", isNamed: !Object.hasOwn(draftTitles, name) };
+        draft = { toolCallId, text: "", isNamed: known === undefined };
         byModelId.set(id, draft);
       }
       if (draft.isNamed) return;

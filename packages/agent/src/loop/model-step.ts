@@ -4,6 +4,7 @@ import type { Turn } from "@parley/acp";
 import { type AssistantPart, assistantMessage } from "../model/assistant-message.ts";
 import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } from "../model/model.ts";
 import { ModelError } from "../model/model.ts";
+import type { Tool } from "../tools/base/tool.ts";
 import { type Drafts, drafts } from "./drafts.ts";
 
 export interface ModelStep {
@@ -15,15 +16,16 @@ export interface ModelStep {
   readonly drafts: Drafts;
 }
 
-/** Calls `keep` with the parts of the answer before it returns or throws. */
+/** `tools` are those of all modes. Calls `keep` with the parts of the answer before it returns or throws. */
 export async function modelStep(
   turn: Turn,
   model: Model,
   request: Omit<ModelRequest, "signal">,
+  tools: readonly Tool[],
   keep: (parts: readonly AssistantPart[]) => void,
 ): Promise<ModelStep> {
   const answer = assistantMessage();
-  const callDrafts = drafts(turn);
+  const callDrafts = drafts(turn, tools);
   let hasText = false;
   const onWait = ({ reason, delayMs }: Wait) => {
     void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);

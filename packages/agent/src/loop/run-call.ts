@@ -61,12 +61,12 @@ function findTool({ name }: ToolCallPart, { turn, tools, all }: RunCallOptions):
 async function showFailure(
   part: ToolCallPart,
   error: unknown,
-  { turn, drafts }: RunCallOptions,
+  { turn, drafts, all }: RunCallOptions,
 ): Promise<ToolOutcome> {
   const message = messageOf(error);
   const toolCallId = drafts.idOf(part);
   const start = {
-    ...draftPresentation(part),
+    ...draftPresentation(part, all),
     name: part.name,
     rawInput: part.input,
     ...optional({ toolCallId }),

@@ -128,6 +128,7 @@ async function ask(options: LoopOptions, model: Model, prefix: Prefix): Promise<
       maxTokens: maxTokensOf(session),
       cacheKey: session.sessionId,
     },
+    options.all(),
     (parts) => transcript.addAssistant(parts),
   );
   const { usage } = step;

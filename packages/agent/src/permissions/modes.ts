@@ -1,4 +1,4 @@
-// Defines the session modes with the tools that they offer, and the levels of automatic approval.
+// Defines the session modes and which of them offers a tool, and the levels of automatic approval.
 
 import type { Mode, Tool } from "../tools/base/tool.ts";
 
@@ -37,14 +37,10 @@ export const autoApprovals = [
 /** The calls that mode "ask" approves without asking: none, reads in the project, or also edits in it. */
 export type AutoApproval = "off" | "reads" | "edits";
 
-/** Tools that change nothing but what the user sees. */
-const harmless = new Set(["todo", "ask"]);
-const leavesArchitect = "switch_mode";
-
 export function offeredTools(tools: readonly Tool[], mode: Mode): Tool[] {
-  return tools.filter(({ name, isReadOnly }) => {
-    if (mode === "chat") return harmless.has(name);
-    if (mode === "architect") return isReadOnly || harmless.has(name) || name === leavesArchitect;
-    return name !== leavesArchitect;
-  });
+  return tools.filter(({ modes: own, isReadOnly }) => (own ?? defaultModes(isReadOnly)).includes(mode));
+}
+
+function defaultModes(isReadOnly: boolean): readonly Mode[] {
+  return isReadOnly ? ["ask", "code", "architect"] : ["ask", "code"];
 }

@@ -23,6 +23,7 @@ export const stubRead: Tool = {
   description: "reads",
   inputSchema: schema,
   isReadOnly: true,
+  draft: { title: "Read", kind: "read" },
   async prepare(input, { cwd }) {
     const path = join(cwd, field(input, "path"));
     return {
@@ -40,6 +41,7 @@ export const stubWrite: Tool = {
   description: "writes",
   inputSchema: schema,
   isReadOnly: false,
+  draft: { title: "Write", kind: "edit" },
   async prepare(input, { cwd }) {
     const path = join(cwd, field(input, "path"));
     const content = field(input, "content");
@@ -64,6 +66,7 @@ export const stubRun: Tool = {
   description: "runs",
   inputSchema: schema,
   isReadOnly: false,
+  draft: { title: "Run a command", kind: "execute" },
   async prepare(input, { cwd }) {
     const command = field(input, "command");
     return {

@@ -7,10 +7,8 @@ import { type PreparedCall, type Tool, type ToolContext, ToolError } from "./too
 
 type Properties = Readonly<Record<string, Schema>>;
 
-interface ToolDefinition<P extends Properties, R extends readonly (keyof P)[]> {
-  readonly name: string;
-  readonly description: string;
-  readonly isReadOnly: boolean;
+interface ToolDefinition<P extends Properties, R extends readonly (keyof P)[]>
+  extends Pick<Tool, "name" | "description" | "isReadOnly" | "draft" | "modes"> {
   /** JSON Schemas of the arguments. */
   readonly properties: P;
   readonly required: R;
@@ -23,13 +21,12 @@ interface ToolDefinition<P extends Properties, R extends readonly (keyof P)[]> {
 export function defineTool<const P extends Properties, const R extends readonly (keyof P & string)[]>(
   definition: ToolDefinition<P, R>,
 ): Tool {
-  const { name, description, isReadOnly, properties, required } = definition;
+  const { properties, required, ...tool } = definition;
+  const { name } = tool;
   const inputSchema = { type: "object", properties, required, additionalProperties: false } as const;
   return {
-    name,
-    description,
+    ...tool,
     inputSchema,
-    isReadOnly,
     async prepare(input, context) {
       const checked = checkedArguments(name, inputSchema, input);
       const prepared = await withToolErrors(async () => definition.prepare(checked, context));

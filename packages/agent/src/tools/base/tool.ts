@@ -214,10 +214,22 @@ export interface RunContext extends ToolContext {
   readonly connect: (host: string) => Promise<boolean>;
 }
 
+/** How a call is shown before its arguments are known. */
+export interface Draft {
+  /** A word or two, such as `Edit`; the path follows as soon as the model has written it. */
+  readonly title: string;
+  /** The icon to show. */
+  readonly kind: ToolKind;
+}
+
 /** A tool of the coding agent. */
 export interface Tool extends ToolDescription {
   /** Whether its calls change nothing. Such calls run in parallel. */
   readonly isReadOnly: boolean;
+  /** How a call is shown while the model still writes its arguments. Default: by its name. */
+  readonly draft?: Draft;
+  /** The modes that allow it. Default: "ask" and "code", and "architect" too if it is read-only. */
+  readonly modes?: readonly Mode[];
   /**
    * Checks the arguments and describes the call, without changing anything. Throw ToolError for wrong arguments, with a
    * message that helps the model.

@@ -11,6 +11,8 @@ export const todoTool = defineTool({
   description:
     "Shows the user your plan: all steps, in order, with what is done. Use it for work of several steps, and again whenever a step begins or ends; what you leave out is taken off the plan.",
   isReadOnly: false,
+  draft: { title: "Plan", kind: "think" },
+  modes: ["ask", "code", "architect", "chat"],
   properties: {
     entries: {
       type: "array",
@@ -55,6 +57,8 @@ export const askTool = defineTool({
   description:
     "Asks the user a question, when you cannot go on without the answer and cannot find it out yourself. Give the answers to choose from, or none for an answer in the user's own words.",
   isReadOnly: false,
+  draft: { title: "Ask a question", kind: "other" },
+  modes: ["ask", "code", "architect", "chat"],
   properties: {
     question: { type: "string", minLength: 1 },
     options: {
@@ -107,6 +111,8 @@ export const switchModeTool = defineTool({
   description:
     "Ends planning: shows the user your whole plan and asks whether to carry it out. Use it in architect mode, when the plan is ready. The user decides how to go on.",
   isReadOnly: false,
+  draft: { title: "Show the plan", kind: "switch_mode" },
+  modes: ["architect"],
   properties: {
     plan: { type: "string", minLength: 1, description: "What you are going to do, in Markdown" },
   },

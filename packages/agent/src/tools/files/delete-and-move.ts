@@ -17,6 +17,7 @@ export const deleteTool = defineTool({
   description:
     "Deletes a file, a symbolic link itself, or a directory. A directory that is not empty needs recursive.",
   isReadOnly: false,
+  draft: { title: "Delete", kind: "delete" },
   properties: {
     path: { type: "string", description: "Absolute or relative to the working directory" },
     recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
@@ -112,6 +113,7 @@ export const moveTool = defineTool({
   description:
     "Moves or renames a file or a directory. Nothing is replaced: the new path must not exist; the directories it needs are made.",
   isReadOnly: false,
+  draft: { title: "Move", kind: "move" },
   properties: {
     from: { type: "string", description: "What to move, absolute or relative to the working directory" },
     to: { type: "string", description: "Its new path" },

@@ -13,6 +13,7 @@ export const editTool = defineTool({
   description:
     "Replaces text in a file. oldText must be in the file exactly once, with enough lines around it to be unique, unless replaceAll is set. All edits are looked up in the file as it is now and applied together, or none of them; they must not overlap.",
   isReadOnly: false,
+  draft: { title: "Edit", kind: "edit" },
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
     edits: {

@@ -14,6 +14,7 @@ export const readTool = defineTool({
   name: "read",
   description: `Reads a text file, or an image to look at. At most ${maxLines} lines or ${maxBytes / 1024} KB at a time: for more, call it again with offset. Read a file before you edit it.`,
   isReadOnly: true,
+  draft: { title: "Read", kind: "read" },
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
     offset: { type: "integer", minimum: 1, description: "The first line to read, counted from 1" },

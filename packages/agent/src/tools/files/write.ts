@@ -10,6 +10,7 @@ export const writeTool = defineTool({
   description:
     "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read to its end. To change a part of a file, use edit.",
   isReadOnly: false,
+  draft: { title: "Write", kind: "edit" },
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
     content: { type: "string", description: "The whole text" },

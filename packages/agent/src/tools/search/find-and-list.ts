@@ -13,6 +13,7 @@ export const findTool = defineTool({
   name: "find",
   description: `Finds files and directories by name, in a directory and all below it. Patterns are as in a shell: *.ts, src/**/*.test.{js,ts}. What git ignores is left out. At most ${defaultLimit} unless limit says otherwise.`,
   isReadOnly: true,
+  draft: { title: "Find", kind: "search" },
   properties: {
     pattern: { type: "string", minLength: 1, description: "Without a slash: the name at any depth" },
     path: { type: "string", description: "Where to look. Default: the working directory" },
@@ -61,6 +62,7 @@ export const listTool = defineTool({
   name: "list",
   description: `Lists what is in a directory, and in those below it down to a depth. Directories end in a slash, links in @. What git ignores is left out. At most ${maxEntries} entries.`,
   isReadOnly: true,
+  draft: { title: "List", kind: "read" },
   properties: {
     path: { type: "string", description: "The directory. Default: the working directory" },
     depth: { type: "integer", minimum: 1, maximum: 20, description: "How deep to go. Default 1" },

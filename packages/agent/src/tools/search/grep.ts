@@ -19,6 +19,7 @@ export const grepTool = defineTool({
   name: "grep",
   description: `Searches the text of files for a regular expression (as JavaScript has them), line by line, in a directory and all below it, or in one file. What git ignores is left out. At most ${defaultLimit} lines unless limit says otherwise.`,
   isReadOnly: true,
+  draft: { title: "Search", kind: "search" },
   properties: {
     pattern: { type: "string", minLength: 1, description: "The regular expression" },
     path: { type: "string", description: "A directory or a file. Default: the working directory" },
