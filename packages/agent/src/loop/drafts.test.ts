@@ -104,3 +104,14 @@ inEveryVersion(
     assert.deepEqual(toolStories(updates), ["Deploy: pending > failed"]);
   },
 );
+
+inEveryVersion("a draft shows the path under any name that models know", {}, async (setup) => {
+  const model = scriptedModel([written(["read", { limit: 1, file_path: "none.txt" }]), says("done")]);
+  const { session, updates } = await talk({ ...setup, models: [model], mode: "code" });
+  const titles = new Set<string>();
+  session.onUpdate(() => {
+    for (const { title } of toolUpdates(updates)) if (title != null) titles.add(title);
+  });
+  await session.prompt("go").result;
+  assert.deepEqual([...titles], ["Read", "Read none.txt", "Read none.txt (lines 1-1)"]);
+});

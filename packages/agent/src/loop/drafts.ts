@@ -1,7 +1,7 @@
 // Announces tool calls to the client, also while the model is still writing their arguments.
 
 import type { ToolCallStart, Turn } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
 import type { ToolKind } from "@parley/acp/model";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/safe-text.ts";
@@ -17,8 +17,8 @@ interface ShownDraft {
   isNamed: boolean;
 }
 
-/** Matches only a complete string. */
-const pathOf = /"path"\s*:\s*("(?:[^"\\]|\\.)*")/;
+/** Finds a complete string. */
+const strings = /"([\w-]+)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 /** Models write the path first, so the search for it stops here. */
 const maxPathOffset = 4_096;
 
@@ -27,13 +27,15 @@ export function draftPresentation(
   { name, input }: Pick<ToolCallPart, "name" | "input">,
   tools: readonly Tool[],
 ): { title: string; kind: ToolKind } {
-  const { title, kind } = draftOf(name, tools) ?? { title: name, kind: "other" };
-  const path = draftOf(name, tools) && (input as { path?: unknown } | null | undefined)?.path;
+  const tool = tools.find((each) => each.name === name);
+  const { title, kind } = tool?.draft ?? { title: name, kind: "other" };
+  const given = tool?.draft !== undefined && isObject(input) ? Object.entries(input) : [];
+  const path = given.find(([key]) => tool !== undefined && isPath(tool, key))?.[1];
   return { title: oneLine(typeof path === "string" ? `${title} ${path}` : title) || "A call", kind };
 }
 
-function draftOf(name: string, tools: readonly Tool[]): Tool["draft"] {
-  return tools.find((tool) => tool.name === name)?.draft;
+function isPath({ aliases }: Tool, name: string): boolean {
+  return name === "path" || aliases?.["path"]?.includes(name) === true;
 }
 
 export function drafts(turn: Turn, tools: readonly Tool[]) {
@@ -42,17 +44,17 @@ export function drafts(turn: Turn, tools: readonly Tool[]) {
   return {
     /** Adds a piece of a call and shows the call on its first piece. */
     add({ id, name, text }: Extract<ModelEvent, { type: "tool_input" }>): void {
-      const known = draftOf(name, tools);
-      const { title, kind } = known ?? { title: name, kind: "other" };
+      const tool = tools.find((each) => each.name === name);
+      const { title, kind } = tool?.draft ?? { title: name, kind: "other" };
       let draft = byModelId.get(id);
       if (draft === undefined) {
         const toolCallId = turn.announce({ title: oneLine(title) || "A call", kind, name });
-        draft = { toolCallId, text: "", isNamed: known === undefined };
+        draft = { toolCallId, text: "", isNamed: tool?.draft === undefined };
         byModelId.set(id, draft);
       }
-      if (draft.isNamed) return;
+      if (draft.isNamed || tool === undefined) return;
       draft.text += text;
-      const [, path] = pathOf.exec(draft.text) ?? [];
+      const path = Array.from(draft.text.matchAll(strings)).find(([, key = ""]) => isPath(tool, key))?.[2];
       draft.isNamed = path !== undefined || draft.text.length > maxPathOffset;
       if (path === undefined) return;
       const named = oneLine(`${title} ${parsedString(path)}`);

@@ -1,14 +1,16 @@
 // Defines a tool: validates its arguments against their JSON Schema and reports protocol errors to the model.
 
 import { RequestError } from "@parley/acp";
-import { isObject } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
 import type { TextPart } from "../../model/model.ts";
+import { type ArgumentNames, withOurNames } from "./argument-names.ts";
 import { type PreparedCall, type Tool, type ToolContext, ToolError } from "./tool.ts";
 
 type Properties = Readonly<Record<string, Schema>>;
 
 interface ToolDefinition<P extends Properties, R extends readonly (keyof P)[]>
-  extends Pick<Tool, "name" | "description" | "isReadOnly" | "draft" | "modes"> {
+  extends Pick<Tool, "name" | "description" | "isReadOnly" | "draft" | "modes">,
+    ArgumentNames {
   /** JSON Schemas of the arguments. */
   readonly properties: P;
   readonly required: R;
@@ -21,14 +23,15 @@ interface ToolDefinition<P extends Properties, R extends readonly (keyof P)[]>
 export function defineTool<const P extends Properties, const R extends readonly (keyof P & string)[]>(
   definition: ToolDefinition<P, R>,
 ): Tool {
-  const { properties, required, ...tool } = definition;
-  const { name } = tool;
+  const { properties, required, ignores, ...tool } = definition;
+  const { name, aliases } = tool;
   const inputSchema = { type: "object", properties, required, additionalProperties: false } as const;
+  const names = optional({ aliases, ignores });
   return {
     ...tool,
     inputSchema,
     async prepare(input, context) {
-      const checked = checkedArguments(name, inputSchema, input);
+      const checked = checkedArguments(name, inputSchema, withOurNames(inputSchema, names, input));
       const prepared = await withToolErrors(async () => definition.prepare(checked, context));
       return { ...prepared, run: (run) => withToolErrors(() => prepared.run(run)) };
     },

@@ -226,6 +226,8 @@ export interface Draft {
 export interface Tool extends ToolDescription {
   /** Whether its calls change nothing. Such calls run in parallel. */
   readonly isReadOnly: boolean;
+  /** Other names of its arguments that models know, by ours: understood, and not part of the schema. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** How a call is shown while the model still writes its arguments. Default: by its name. */
   readonly draft?: Draft;
   /** The modes that allow it. Default: "ask" and "code", and "architect" too if it is read-only. */

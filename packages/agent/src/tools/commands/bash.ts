@@ -14,6 +14,13 @@ export const bashTool = defineTool({
   description: `Runs a shell command. Returns its exit code and its output (stdout and stderr together). The command gets no input. Processes that it leaves in the background are ended with it; set background for a server and other long work. If a sandbox can start, the command runs in it: it can write only to the project and to /tmp, and connect only to hosts that the user allows. A long output is cut to its last ${maxLines} lines or ${maxBytes / 1024} KB, with the name of a file that has all of it.`,
   isReadOnly: false,
   draft: { title: "Run a command", kind: "execute" },
+  aliases: {
+    command: ["cmd", "script"],
+    cwd: ["workdir", "working_directory", "workingDirectory", "directory", "dir"],
+    timeout: ["timeout_seconds", "timeoutSeconds"],
+    background: ["run_in_background", "is_background"],
+  },
+  ignores: ["description", "explanation"],
   properties: {
     command: { type: "string", minLength: 1, description: "The command line, as for bash -c" },
     timeout: {

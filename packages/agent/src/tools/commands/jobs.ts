@@ -144,6 +144,7 @@ export const jobTool = defineTool({
     "Says how a command is doing that bash runs in the background: whether it runs, its exit code, the end of its output. With stop it is ended first, with all that it started.",
   isReadOnly: false,
   draft: { title: "Look at a command", kind: "read" },
+  aliases: { id: ["job_id", "jobId", "bash_id", "shell_id", "task_id"], stop: ["kill", "end"] },
   properties: {
     id: { type: "string", minLength: 1, description: "As bash gave it, such as job-1" },
     stop: { type: "boolean", description: "End it. Default false" },

@@ -13,6 +13,12 @@ export const todoTool = defineTool({
   isReadOnly: false,
   draft: { title: "Plan", kind: "think" },
   modes: ["ask", "code", "architect", "chat"],
+  aliases: {
+    entries: ["todos", "plan", "steps"],
+    content: ["step", "text", "task", "title", "description"],
+    status: ["state"],
+  },
+  ignores: ["id", "activeForm", "explanation"],
   properties: {
     entries: {
       type: "array",
@@ -59,6 +65,7 @@ export const askTool = defineTool({
   isReadOnly: false,
   draft: { title: "Ask a question", kind: "other" },
   modes: ["ask", "code", "architect", "chat"],
+  aliases: { question: ["prompt", "message", "text"], options: ["choices", "answers"] },
   properties: {
     question: { type: "string", minLength: 1 },
     options: {
@@ -113,6 +120,7 @@ export const switchModeTool = defineTool({
   isReadOnly: false,
   draft: { title: "Show the plan", kind: "switch_mode" },
   modes: ["architect"],
+  aliases: { plan: ["text", "content"] },
   properties: {
     plan: { type: "string", minLength: 1, description: "What you are going to do, in Markdown" },
   },

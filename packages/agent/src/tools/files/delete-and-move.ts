@@ -2,6 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import type { ToolCallContent } from "@parley/acp/model";
+import { folderNames, pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
 import { shownRemoval, shownText } from "../base/shown-content.ts";
@@ -18,6 +19,7 @@ export const deleteTool = defineTool({
     "Deletes a file, a symbolic link itself, or a directory. A directory that is not empty needs recursive.",
   isReadOnly: false,
   draft: { title: "Delete", kind: "delete" },
+  aliases: { path: [...pathNames, ...folderNames] },
   properties: {
     path: { type: "string", description: "Absolute or relative to the working directory" },
     recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
@@ -114,6 +116,10 @@ export const moveTool = defineTool({
     "Moves or renames a file or a directory. Nothing is replaced: the new path must not exist; the directories it needs are made.",
   isReadOnly: false,
   draft: { title: "Move", kind: "move" },
+  aliases: {
+    from: ["source", "src", "source_path", "old_path", "oldPath", "path"],
+    to: ["destination", "dest", "destination_path", "target", "new_path", "newPath"],
+  },
   properties: {
     from: { type: "string", description: "What to move, absolute or relative to the working directory" },
     to: { type: "string", description: "Its new path" },

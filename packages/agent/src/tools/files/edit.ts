@@ -1,5 +1,6 @@
 // The `edit` tool: replaces text in a file.
 
+import { pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownDiff } from "../base/shown-content.ts";
 import { type PreparedCall, ToolError } from "../base/tool.ts";
@@ -14,6 +15,13 @@ export const editTool = defineTool({
     "Replaces text in a file. oldText must be in the file exactly once, with enough lines around it to be unique, unless replaceAll is set. All edits are looked up in the file as it is now and applied together, or none of them; they must not overlap.",
   isReadOnly: false,
   draft: { title: "Edit", kind: "edit" },
+  aliases: {
+    path: pathNames,
+    edits: ["changes", "replacements"],
+    oldText: ["old_text", "old_string", "oldString", "old_str", "search", "old"],
+    newText: ["new_text", "new_string", "newString", "new_str", "replace", "replacement", "new"],
+    replaceAll: ["replace_all"],
+  },
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
     edits: {

@@ -3,6 +3,7 @@
 import { basename, dirname, join } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { imageProblem } from "../../model/image-limits.ts";
+import { pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { imageTypeOf, isBinary } from "../base/media-type.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
@@ -15,6 +16,11 @@ export const readTool = defineTool({
   description: `Reads a text file, or an image to look at. At most ${maxLines} lines or ${maxBytes / 1024} KB at a time: for more, call it again with offset. Read a file before you edit it.`,
   isReadOnly: true,
   draft: { title: "Read", kind: "read" },
+  aliases: {
+    path: pathNames,
+    offset: ["line", "start_line", "startLine", "start"],
+    limit: ["lines", "num_lines", "count"],
+  },
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
     offset: { type: "integer", minimum: 1, description: "The first line to read, counted from 1" },

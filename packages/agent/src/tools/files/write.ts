@@ -1,5 +1,6 @@
 // The `write` tool: creates or replaces a file.
 
+import { pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownDiff } from "../base/shown-content.ts";
 import { type ToolContext, ToolError } from "../base/tool.ts";
@@ -11,6 +12,7 @@ export const writeTool = defineTool({
     "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read to its end. To change a part of a file, use edit.",
   isReadOnly: false,
   draft: { title: "Write", kind: "edit" },
+  aliases: { path: pathNames, content: ["contents", "text", "file_text", "fileText"] },
   properties: {
     path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
     content: { type: "string", description: "The whole text" },

@@ -1,6 +1,7 @@
 // The `find` and `list` tools: find files by name, and list a directory.
 
 import { basename } from "node:path";
+import { folderNames, pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
 import { ToolError, type ToolResult } from "../base/tool.ts";
@@ -14,6 +15,7 @@ export const findTool = defineTool({
   description: `Finds files and directories by name, in a directory and all below it. Patterns are as in a shell: *.ts, src/**/*.test.{js,ts}. What git ignores is left out. At most ${defaultLimit} unless limit says otherwise.`,
   isReadOnly: true,
   draft: { title: "Find", kind: "search" },
+  aliases: { pattern: ["glob", "query", "name", "glob_pattern"], path: folderNames },
   properties: {
     pattern: { type: "string", minLength: 1, description: "Without a slash: the name at any depth" },
     path: { type: "string", description: "Where to look. Default: the working directory" },
@@ -63,6 +65,7 @@ export const listTool = defineTool({
   description: `Lists what is in a directory, and in those below it down to a depth. Directories end in a slash, links in @. What git ignores is left out. At most ${maxEntries} entries.`,
   isReadOnly: true,
   draft: { title: "List", kind: "read" },
+  aliases: { path: [...pathNames, ...folderNames], depth: ["max_depth", "maxDepth"] },
   properties: {
     path: { type: "string", description: "The directory. Default: the working directory" },
     depth: { type: "integer", minimum: 1, maximum: 20, description: "How deep to go. Default 1" },

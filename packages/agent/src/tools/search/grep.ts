@@ -1,5 +1,6 @@
 // The `grep` tool: searches file contents with a regular expression.
 
+import { folderNames, pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
 import { isProtected } from "../base/protected-paths.ts";
@@ -20,6 +21,16 @@ export const grepTool = defineTool({
   description: `Searches the text of files for a regular expression (as JavaScript has them), line by line, in a directory and all below it, or in one file. What git ignores is left out. At most ${defaultLimit} lines unless limit says otherwise.`,
   isReadOnly: true,
   draft: { title: "Search", kind: "search" },
+  aliases: {
+    pattern: ["query", "regex", "regexp", "search"],
+    path: [...pathNames, ...folderNames],
+    glob: ["include", "include_pattern", "file_pattern", "filePattern"],
+    literal: ["fixed_strings", "fixedStrings"],
+    ignoreCase: ["ignore_case", "case_insensitive", "-i"],
+    context: ["context_lines", "-C"],
+    limit: ["max_results", "maxResults", "head_limit"],
+  },
+  ignores: ["-n", "output_mode"],
   properties: {
     pattern: { type: "string", minLength: 1, description: "The regular expression" },
     path: { type: "string", description: "A directory or a file. Default: the working directory" },
