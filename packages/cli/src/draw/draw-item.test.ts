@@ -228,6 +228,8 @@ test("a file's contents are counted, and shown when unfolded, with the arguments
     rawInput: { path: "a" },
   };
   assert.deepEqual(drawn(viewOf(call)), ["✓ ≡ Read a  2 lines"]);
+  const fenced = [{ type: "content", content: text("```ts\none\ntwo\n```") }];
+  assert.deepEqual(drawn(viewOf({ ...call, content: fenced })), ["✓ ≡ Read a  2 lines"]);
   assert.deepEqual(drawn(viewOf(call), { isExpanded: true }), [
     "✓ ≡ Read a",
     '    input {"path":"a"}',

@@ -65,6 +65,8 @@ export function hiddenLines(call: ToolCallItem): number {
     if (typeof text !== "string" || text === "") continue;
     lines += text.endsWith("\n") ? 0 : 1;
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+    // agents put the text of a file into a block of code, whose fences are not lines of the file
+    if (/^(?:```|~~~)[^\n]*\n/.test(text) && /\n(?:```+|~~~+)\s*$/.test(text.slice(-20))) lines -= 2;
   }
   return lines;
 }
