@@ -33,6 +33,7 @@ const entries = [
   "@parley/acp/node",
   "@parley/acp/testing",
   "@parley/agent",
+  "@parley/agent/tools",
   "@parley/client",
   "@parley/client/config",
   "@parley/client/history",

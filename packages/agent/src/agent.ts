@@ -29,8 +29,15 @@ export interface CodingAgentOptions
   readonly effort?: Effort | undefined;
   /** Calls that mode "ask" approves without asking. Default "reads". */
   readonly autoApprove?: AutoApproval | undefined;
-  /** The tools of the agent. Default: all coding tools. */
+  /** The tools of the agent. Default: `codingTools` of `@parley/agent/tools`. */
   readonly tools?: readonly Tool[] | undefined;
+  /** Further tools. One with the name of a tool takes its place. */
+  readonly extraTools?: readonly Tool[] | undefined;
+  /**
+   * Added to the system prompt of every session, behind our own text; a function gets our text and returns what replaces
+   * it. The house rules of the project and the client's own prompt follow in either case.
+   */
+  readonly systemPrompt?: string | ((ours: string) => string) | undefined;
   /** Stores the sessions. Default: in memory. */
   readonly store?: SessionStore | undefined;
   /** Maximum number of model requests in one turn. Default 200. */
@@ -87,7 +94,11 @@ export function codingAgent(options: CodingAgentOptions): Agent {
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
-    tools: options.tools,
+    ...optional({
+      tools: options.tools,
+      extraTools: options.extraTools,
+      systemPrompt: options.systemPrompt,
+    }),
     maxRequests: options.maxRequests ?? 200,
     ...optional({ compactAt: options.compactAt }),
     privateHosts,

@@ -17,12 +17,14 @@ import { type CodingTurn, checkRoots, type SessionState } from "./session/sessio
 import { type ContextFile, contextFiles, situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
-import { tools as codingTools } from "./tools/coding-tools.ts";
+import { codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
 
 export interface PromptOptions {
   readonly models: readonly [Model, ...Model[]];
-  readonly tools: readonly Tool[] | undefined;
+  readonly tools?: readonly Tool[];
+  readonly extraTools?: readonly Tool[];
+  readonly systemPrompt?: string | ((ours: string) => string);
   readonly maxRequests: number;
   /** The part of the context window that a conversation may take before it is summarised. */
   readonly compactAt?: number;
@@ -52,7 +54,8 @@ export async function answerPrompt(turn: CodingTurn, options: PromptOptions): Pr
 /** Runs one turn: prepares the conversation, runs the loop and names the session. */
 async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopReason> {
   const { session } = turn;
-  const { models, tools = codingTools } = options;
+  const { models } = options;
+  const tools = withExtras(options.tools ?? codingTools, options.extraTools ?? []);
   const { data: state } = session;
   // deferred to the first prompt, so that opening and closing a session costs nothing
   if (state.hasHistory) {
@@ -68,7 +71,8 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const isOffline = () => model().facts.id === offlineModelId;
   const prefixWith = (context: readonly ContextFile[]): Prefix => {
     const roots = session.roots.join("\n");
-    if (state.system?.roots !== roots) state.system = { roots, text: systemPrompt(session, context) };
+    if (state.system?.roots !== roots)
+      state.system = { roots, text: systemPrompt(session, context, options.systemPrompt) };
     // the offline model has no cache, and knows the mode by its tools
     const sent = isOffline() ? offered(state.modeNow(session)) : all();
     return { system: state.system.text, tools: sent.map(describedTool) };
@@ -137,6 +141,11 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     forgetTurn(state);
     return "refusal";
   }
+}
+
+function withExtras(tools: readonly Tool[], extras: readonly Tool[]): readonly Tool[] {
+  const byName = new Map([...tools, ...extras].map((tool) => [tool.name, tool]));
+  return [...byName.values()];
 }
 
 function describedTool({ name, description, inputSchema }: Tool): ToolDescription {

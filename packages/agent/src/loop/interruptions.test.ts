@@ -18,7 +18,7 @@ import {
 } from "../../test/support/agent-probe.ts";
 import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 import type { ModelMessage } from "../model/model.ts";
-import { tools as codingTools } from "../tools/coding-tools.ts";
+import { codingTools } from "../tools/coding-tools.ts";
 
 const tools = [stubRead, stubWrite];
 

@@ -29,10 +29,15 @@ export function situation(mode: Mode, jobs: readonly Job[], now: Date): string {
   return [modeRules[mode], `Date: ${now.toLocaleDateString("sv")}`, ...beside].join("\n");
 }
 
-export function systemPrompt(session: AgentSession, context: readonly ContextFile[]): string {
+export function systemPrompt(
+  session: AgentSession,
+  context: readonly ContextFile[],
+  more: string | ((ours: string) => string) = "",
+): string {
   const { systemPrompt: given, roots, cwd } = session;
   const theirs = given === undefined ? "" : given.content.map((block) => textOf(block)).join("\n");
-  const ours = given?.mode === "override" ? [] : [identity];
+  const own = typeof more === "function" ? more(identity) : `${identity}\n\n${more}`.trim();
+  const ours = given?.mode === "override" ? [] : [own];
   const files = context.map(
     ({ path, text }) => `<instructions from=${JSON.stringify(path)}>\n${text.trim()}\n</instructions>`,
   );

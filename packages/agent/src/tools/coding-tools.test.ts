@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { probe } from "../../test/support/tool-probe.ts";
-import { tools } from "./coding-tools.ts";
+import { codingTools } from "./coding-tools.ts";
 
 test("every tool has a unique name, a description and a closed schema", () => {
-  const names = tools.map(({ name }) => name);
+  const names = codingTools.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
-  for (const { name, description, inputSchema } of tools) {
+  for (const { name, description, inputSchema } of codingTools) {
     assert.match(name, /^[a-z_]+$/);
     assert.ok(description.length > 20, name);
     assert.equal(inputSchema["type"], "object", name);
@@ -34,7 +34,7 @@ test("every kind of the protocol is used", async (t) => {
     switch_mode: { plan: "p" },
   };
   const kinds = new Set<string>();
-  for (const tool of tools) kinds.add((await prepare(tool, inputs[tool.name])).presentation.kind);
+  for (const tool of codingTools) kinds.add((await prepare(tool, inputs[tool.name])).presentation.kind);
   assert.deepEqual([...kinds].sort(), [
     "delete",
     "edit",

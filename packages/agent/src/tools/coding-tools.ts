@@ -12,7 +12,8 @@ import { findTool, listTool } from "./search/find-and-list.ts";
 import { grepTool } from "./search/grep.ts";
 import { fetchTool } from "./web/fetch.ts";
 
-export const tools: readonly Tool[] = [
+/** The built-in tools, in the order in which they are described to a model. */
+export const codingTools: readonly Tool[] = [
   readTool,
   listTool,
   findTool,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { probe, refusal } from "../../../test/support/tool-probe.ts";
-import { tools } from "../coding-tools.ts";
+import { codingTools } from "../coding-tools.ts";
 import { bashTool } from "../commands/bash.ts";
 import { todoTool } from "../conversation/conversation-tools.ts";
 import { moveTool } from "../files/delete-and-move.ts";
@@ -65,7 +65,7 @@ test("the same said twice is fine, a contradiction and an unknown name are repor
 });
 
 test("no other name of an argument is part of a schema, and none has two meanings", () => {
-  for (const { name, aliases = {}, inputSchema } of tools) {
+  for (const { name, aliases = {}, inputSchema } of codingTools) {
     const schema = JSON.stringify(inputSchema);
     const known = Object.values(aliases).flat();
     assert.equal(new Set(known).size, known.length, name);

@@ -9,6 +9,7 @@ export const pathNames = ["file_path", "filePath", "filename", "file_name", "fil
 /** What models call the path of a directory. */
 export const folderNames = ["directory", "dir", "folder", "dir_path", "dirPath", "directory_path"];
 
+/** Names of arguments besides those of the schema. */
 export interface ArgumentNames extends Pick<Tool, "aliases"> {
   /** Arguments that models add by habit and that mean nothing here. */
   readonly ignores?: readonly string[];

@@ -4,25 +4,63 @@ import { RequestError } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
 import type { TextPart } from "../../model/model.ts";
 import { type ArgumentNames, withOurNames } from "./argument-names.ts";
-import { type PreparedCall, type Tool, type ToolContext, ToolError } from "./tool.ts";
+import {
+  type PreparedCall,
+  type RunContext,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolResult,
+} from "./tool.ts";
 
-type Properties = Readonly<Record<string, Schema>>;
-
-interface ToolDefinition<P extends Properties, R extends readonly (keyof P)[]>
+/** What `defineTool` makes a tool of. */
+export interface ToolDefinition<P extends Readonly<Record<string, Schema>>, R extends readonly (keyof P)[]>
   extends Pick<Tool, "name" | "description" | "isReadOnly" | "draft" | "modes">,
     ArgumentNames {
-  /** JSON Schemas of the arguments. */
+  /** The JSON Schemas of the arguments, by name. */
   readonly properties: P;
+  /** The names of the arguments that must be given. */
   readonly required: R;
+  /**
+   * Describes the call, without changing anything. The arguments are checked. Throw ToolError where they make no sense,
+   * with a message that helps the model.
+   */
   prepare(
     input: ValueOf<{ type: "object"; properties: P; required: R }>,
     context: ToolContext,
-  ): Promise<PreparedCall> | PreparedCall;
+  ): Promise<DefinedCall> | DefinedCall;
 }
 
-export function defineTool<const P extends Properties, const R extends readonly (keyof P & string)[]>(
-  definition: ToolDefinition<P, R>,
-): Tool {
+/** A call of a tool made with `defineTool`: its result may be plain text. */
+export interface DefinedCall extends Omit<PreparedCall, "run"> {
+  /** Runs the call, after permission was given. A text is the result for the model. Throw ToolError for failures. */
+  run(context: RunContext): Promise<ToolResult | string> | ToolResult | string;
+}
+
+/**
+ * Makes a tool for the coding agent. Its arguments are checked against their schemas before `prepare` is called, and mistakes
+ * are reported to the model.
+ *
+ * @param definition - The name, the description for the model, the arguments, and `prepare`.
+ *
+ * @example
+ * const wordCount = defineTool({
+ *   name: "word_count",
+ *   description: "Count the words of a file.",
+ *   isReadOnly: true,
+ *   properties: { path: { type: "string", description: "An absolute path" } },
+ *   required: ["path"],
+ *   prepare: ({ path }, { files }) => ({
+ *     presentation: { title: `Count the words of ${path}`, kind: "read" },
+ *     access: { type: "read", paths: [path] },
+ *     run: async () => `${(await files.read(path)).text.split(/\s+/).length} words`,
+ *   }),
+ * });
+ */
+export function defineTool<
+  const P extends Readonly<Record<string, Schema>>,
+  const R extends readonly (keyof P & string)[],
+>(definition: ToolDefinition<P, R>): Tool {
   const { properties, required, ignores, ...tool } = definition;
   const { name, aliases } = tool;
   const inputSchema = { type: "object", properties, required, additionalProperties: false } as const;
@@ -33,9 +71,13 @@ export function defineTool<const P extends Properties, const R extends readonly 
     async prepare(input, context) {
       const checked = checkedArguments(name, inputSchema, withOurNames(inputSchema, names, input));
       const prepared = await withToolErrors(async () => definition.prepare(checked, context));
-      return { ...prepared, run: (run) => withToolErrors(() => prepared.run(run)) };
+      return { ...prepared, run: (run) => withToolErrors(async () => resultOf(await prepared.run(run))) };
     },
   };
+}
+
+function resultOf(result: ToolResult | string): ToolResult {
+  return typeof result === "string" ? { content: [textPart(result)] } : result;
 }
 
 async function withToolErrors<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -56,6 +98,7 @@ export function textPart(text: string): TextPart {
   return { type: "text", text };
 }
 
+/** The JSON Schema of an argument. */
 export type Schema =
   | {
       readonly type: "string";
@@ -78,14 +121,21 @@ export type Schema =
     }
   | ObjectSchema;
 
+/** The JSON Schema of an object. */
 export interface ObjectSchema {
+  /** Always "object". */
   readonly type: "object";
+  /** What it is for, written for the model. */
   readonly description?: string;
+  /** The schemas of its fields, by name. */
   readonly properties: Readonly<Record<string, Schema>>;
+  /** The names of the fields that must be given. */
   readonly required: readonly string[];
+  /** No other fields are accepted. */
   readonly additionalProperties: false;
 }
 
+/** The type of a value that fits a schema. */
 export type ValueOf<S> = S extends { type: "string"; enum: readonly (infer Choice)[] }
   ? Choice
   : S extends { type: "string" }

@@ -26,11 +26,27 @@ export function shownPath(context: Pick<ToolContext, "cwd">, path: string): stri
   return short === ".." || short.startsWith(`..${sep}`) || isAbsolute(short) ? path : short;
 }
 
-/** A path argument: absolute, as shown to users, and all names to check (where links lead as well). */
-export async function resolvePath(
-  context: ToolContext,
-  given: string,
-): Promise<{ readonly path: string; readonly paths: readonly string[]; readonly shown: string }> {
+/** The forms of a path that a model has written. */
+export interface ResolvedPath {
+  /** Absolute. */
+  readonly path: string;
+  /** The path and, if it goes through links, where it leads: what the `access` of a call must list. */
+  readonly paths: readonly string[];
+  /** As users read it: relative inside the working directory, otherwise absolute. */
+  readonly shown: string;
+}
+
+/**
+ * Resolves a path that a model has written: absolute, relative to the working directory, with `~`, or a file: URL. Throws
+ * ToolError when it is none of these.
+ *
+ * @param context - The context that `prepare` of a tool gets.
+ * @param given - The path. It need not exist.
+ *
+ * @example
+ * const { path, paths, shown } = await resolvePath(context, "src/../a.txt");
+ */
+export async function resolvePath(context: ToolContext, given: string): Promise<ResolvedPath> {
   const path = absolutePath(context, given);
   const real = await context.files.locate(path);
   return { path, paths: real === path ? [path] : [path, real], shown: shownPath(context, path) };
