@@ -1,0 +1,95 @@
+// Skills: instructions for some kinds of task. The model sees their names, and loads one when it is of use.
+
+import { readFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { defineTool } from "../tools/base/define-tool.ts";
+import { type Tool, ToolError, type Vetoes } from "../tools/base/tool.ts";
+import { resolvePath } from "../tools/base/workspace-path.ts";
+import { frontMatterOf, lineOf } from "./front-matter.ts";
+import { type MarkdownFile, markdownFiles, namesBeside, type Places } from "./markdown-files.ts";
+
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  /** Of its SKILL.md. */
+  readonly path: string;
+  readonly isOfProject: boolean;
+}
+
+const maxSkills = 100;
+/** The list is part of every request. */
+const maxDescription = 300;
+const maxNamed = 50;
+
+/** By name; of two with one name, that of the project counts, and of the folder closest to the working directory. */
+export async function findSkills(places: Places, vetoes?: Vetoes): Promise<Skill[]> {
+  const files = await markdownFiles("skills", places, (name) => name === "SKILL.md");
+  const ofProject = files.filter(({ isOfProject }) => isOfProject).map(({ path }) => path);
+  const hidden = ofProject.length === 0 ? undefined : await vetoes?.unreadable(ofProject);
+  const skills = await Promise.all(files.filter(({ path }) => !hidden?.has(path)).map(skillOf));
+  const byName = new Map(skills.flatMap((skill) => (skill === undefined ? [] : [[skill.name, skill]])));
+  return [...byName.values()].slice(0, maxSkills).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function skillOf({ path, text, isOfProject }: MarkdownFile): Promise<Skill | undefined> {
+  const { fields } = await frontMatterOf(text);
+  const name = [fields["name"], basename(dirname(path))].find(isName);
+  const description = lineOf(fields["description"], maxDescription);
+  // without a description the model cannot know when to use it
+  if (name === undefined || description === undefined) return undefined;
+  return { name, description, path, isOfProject };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && /^[\w.-]{1,64}$/.test(value);
+}
+
+/** A part of the system prompt; empty without skills. */
+export function skillsSection(skills: readonly Skill[]): string {
+  if (skills.length === 0) return "";
+  return [
+    "Skills are instructions for some kinds of task. When a task fits one of these, load it with the skill tool first:",
+    ...skills.map(({ name, description }) => `- ${name}: ${description}`),
+  ].join("\n");
+}
+
+export function skillTool(skills: readonly Skill[]): Tool {
+  return defineTool({
+    name: "skill",
+    description: "Load the instructions of a skill. Do it before you begin a task that the skill fits.",
+    isReadOnly: true,
+    draft: { title: "Load a skill", kind: "read" },
+    aliases: { name: ["skill", "skill_name", "command"] },
+    properties: { name: { type: "string", minLength: 1, description: "The name, as listed" } },
+    required: ["name"],
+    async prepare({ name }, context) {
+      const skill = skills.find((each) => each.name === name);
+      if (skill === undefined) {
+        const names = skills.map((each) => each.name).join(", ");
+        throw new ToolError(`there is no skill ${JSON.stringify(name)}; there are: ${names}`);
+      }
+      const { path, isOfProject } = skill;
+      const paths = isOfProject ? (await resolvePath(context, path)).paths : [];
+      return {
+        presentation: { title: `Load the skill ${name}`, kind: "read", locations: [{ path }] },
+        // the user's own skills are outside of the project, and there to be read
+        access: isOfProject ? { type: "read", paths } : { type: "none" },
+        run: () => textOfSkill(skill),
+      };
+    },
+  });
+}
+
+/** The instructions, where their files are, and which. */
+export async function textOfSkill({ name, path }: Skill): Promise<string> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) throw new ToolError(`the skill ${name} is not there any more: ${path}`);
+  const { body } = await frontMatterOf(text);
+  const beside = await namesBeside(path, maxNamed);
+  return [
+    `<skill name=${JSON.stringify(name)} folder=${JSON.stringify(dirname(path))}>`,
+    body.trim(),
+    "</skill>",
+    ...(beside.length === 0 ? [] : [`Files of the skill, to be read when needed: ${beside.join(", ")}`]),
+  ].join("\n");
+}
