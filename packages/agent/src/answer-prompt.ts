@@ -4,14 +4,13 @@ import { type PromptResult, RequestError, type StopReason } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError, type ToolDescription } from "./model/model.ts";
+import { familyOf } from "./model/model-family.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
-import { gitState } from "./session/git-state.ts";
 import { houseRules, nestedRules, type RulesFile } from "./session/house-rules.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
-import { familyOf } from "./session/model-family.ts";
 import { modelOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
@@ -114,7 +113,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
     rulesNow(),
     // once a turn: the model knows what it changes itself
-    isOffline() ? undefined : gitState(session.cwd, turn.signal),
+    isOffline() ? undefined : state.git.line(session.cwd, turn.signal),
   ]);
   const usesOwn = await workspace.usesOwn(vetoes, state.modeNow(session));
   const services = workspace.services(turn.client, vetoes, usesOwn);
@@ -174,7 +173,8 @@ async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescriptio
   if (prefix === undefined || state.hasToldOfTools) return;
   if (JSON.stringify(prefix.tools) === JSON.stringify(now)) return;
   state.hasToldOfTools = true;
-  const text = "The tools of your MCP servers have changed. The model gets the new list after /clear, after /compact and in a new session.";
+  const text =
+    "The tools of your MCP servers have changed. The model gets the new list after /clear, after /compact and in a new session.";
   await tell(turn, text, "info");
 }
 

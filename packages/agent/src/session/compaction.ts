@@ -47,7 +47,10 @@ export function excessTokens(
     counted === undefined
       ? tokensOfText(system) + tokensOfMessages(messages)
       : counted.tokens + tokensOfMessages(messages.slice(counted.messages));
-  const limit = Math.min(contextWindow * compactAt, contextWindow - Math.min(reserveTokens, contextWindow / 4));
+  const limit = Math.min(
+    contextWindow * compactAt,
+    contextWindow - Math.min(reserveTokens, contextWindow / 4),
+  );
   return Math.max(0, used - limit);
 }
 

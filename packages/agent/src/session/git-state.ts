@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 
 /** A larger repository is not worth the wait. */
 const patienceMs = 1_000;
+const maxBuffer = 16 * 1024 * 1024;
 
 const safely = [
   "--no-optional-locks",
@@ -18,14 +19,31 @@ const safely = [
 const filters = ["config", "--show-scope", "--get-regexp", String.raw`^filter\..*\.(clean|process)$`];
 const status = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all"];
 
-/** One line for the model; undefined outside a repository, and where git is missing, slow or not safe to ask. */
-export async function gitState(cwd: string, signal: AbortSignal): Promise<string | undefined> {
-  if (!isRepository(cwd)) return undefined;
-  const configured = await git(cwd, filters, signal);
-  // a filter in the user's own config is trusted, one in the repository's is not
-  if (configured === undefined || /^(?:local|worktree)\t/m.test(configured)) return undefined;
-  const shown = await git(cwd, status, signal);
-  return shown === undefined ? undefined : described(shown);
+/** One session's view of git. A repository that was too slow once is not asked again. */
+export class GitState {
+  #isSlow = false;
+
+  /** One line for the model; undefined outside a repository, and where git is missing, slow or not safe to ask. */
+  async line(cwd: string, signal: AbortSignal): Promise<string | undefined> {
+    if (this.#isSlow || !isRepository(cwd)) return undefined;
+    const configured = await this.#run(cwd, filters, signal);
+    // a filter in the user's own config is trusted, one in the repository's is not
+    if (configured === undefined || /^(?:local|worktree)\t/m.test(configured)) return undefined;
+    const shown = await this.#run(cwd, status, signal);
+    return shown === undefined ? undefined : described(shown);
+  }
+
+  /** The output; undefined when git fails. Nothing found is no failure. */
+  #run(cwd: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const options = { cwd, signal, timeout: patienceMs, killSignal: "SIGKILL", maxBuffer } as const;
+    return new Promise((resolve) => {
+      execFile("git", [...safely, ...args], options, (error, stdout) => {
+        if (error?.killed && !signal.aborted) this.#isSlow = true;
+        const isNothing = error?.code === 1 && args === filters;
+        resolve(error === null || isNothing ? stdout : undefined);
+      });
+    });
+  }
 }
 
 function isRepository(cwd: string): boolean {
@@ -33,17 +51,6 @@ function isRepository(cwd: string): boolean {
     if (existsSync(join(folder, ".git"))) return true;
     if (dirname(folder) === folder) return false;
   }
-}
-
-/** The output; undefined when git fails. Nothing found is no failure. */
-function git(cwd: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const options = { cwd, signal, timeout: patienceMs, killSignal: "SIGKILL", maxBuffer: 16 * 1024 * 1024 };
-    execFile("git", [...safely, ...args], options as { cwd: string }, (error, stdout) => {
-      const isNothing = error?.code === 1 && args === filters;
-      resolve(error === null || isNothing ? stdout : undefined);
-    });
-  });
 }
 
 function described(output: string): string {

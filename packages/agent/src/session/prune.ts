@@ -56,7 +56,9 @@ function isLong({ content }: ToolOutcome): boolean {
 }
 
 function pruned(outcome: ToolOutcome): ToolOutcome {
-  const text = outcome.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n");
+  const text = outcome.content
+    .map((part) => (part.type === "text" ? part.text : `[${part.type}]`))
+    .join("\n");
   const start = text.slice(0, edgeCharacters);
   const end = text.slice(Math.max(edgeCharacters, text.length - edgeCharacters));
   return { ...outcome, content: [{ type: "text", text: `${start}\n${leftOut}\n${end}`.trim() }] };

@@ -11,6 +11,7 @@ import { Grants } from "../permissions/decide.ts";
 import type { Mode } from "../permissions/modes.ts";
 import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
+import { GitState } from "./git-state.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -24,6 +25,7 @@ export class SessionState {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
   readonly mcp: McpServers;
+  readonly git = new GitState();
   /** US dollars so far, if the model's price is known. */
   cost: number | undefined;
   /** Tokens of the last request as its provider counted them, and how many messages it had. */

@@ -2,11 +2,11 @@
 
 import { arch, release, type } from "node:os";
 import { type AgentSession, textOf } from "@parley/acp";
+import { type Family, familyHabits } from "../model/model-family.ts";
 import type { Mode } from "../permissions/modes.ts";
 import type { Job } from "../tools/base/tool.ts";
 import { shellProgram } from "../tools/commands/shell.ts";
 import { quoted, type RulesFile } from "./house-rules.ts";
-import { type Family, familyHabits } from "./model-family.ts";
 
 const identity = `You are Parley, a coding agent. You work in the user's project through tools.
 
@@ -40,7 +40,11 @@ const modeRules: Readonly<Record<Mode, string>> = {
 /** What may change within a session. It comes with a message: a changed system prompt would not be in the provider's cache. */
 export function situation(
   mode: Mode,
-  { jobs, git, now }: { readonly jobs: readonly Job[]; readonly git?: string | undefined; readonly now: Date },
+  {
+    jobs,
+    git,
+    now,
+  }: { readonly jobs: readonly Job[]; readonly git?: string | undefined; readonly now: Date },
 ): string {
   const beside = jobs.map(({ id, command }) => `Runs in the background: ${id} ${JSON.stringify(command)}`);
   const state = git === undefined ? [] : [git];
