@@ -4,17 +4,18 @@ import { type PromptResult, RequestError, type StopReason } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError, type ToolDescription } from "./model/model.ts";
+import { familyOf } from "./model/model-family.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
 import { type LocalCommand, readPrompt } from "./session/commands.ts";
-import type { Prefix } from "./session/compaction.ts";
+import { houseRules, nestedRules, type RulesFile } from "./session/house-rules.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
-import { type CodingTurn, checkRoots, type SessionState } from "./session/session-state.ts";
-import { type ContextFile, contextFiles, situation, systemPrompt } from "./session/system-prompt.ts";
+import { type CodingTurn, checkRoots, type Prefix, type SessionState } from "./session/session-state.ts";
+import { situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { codingTools } from "./tools/coding-tools.ts";
@@ -69,13 +70,19 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const all = () => [...tools, ...state.mcp.tools];
   const offered = (mode: Mode) => offeredTools(all(), mode);
   const isOffline = () => model().facts.id === offlineModelId;
-  const prefixWith = (context: readonly ContextFile[]): Prefix => {
-    const roots = session.roots.join("\n");
-    if (state.system?.roots !== roots)
-      state.system = { roots, text: systemPrompt(session, context, options.systemPrompt) };
+  const rulesNow = () => houseRules({ roots: session.roots, vetoes, userFolder: options.userFolder });
+  const prefixWith = (rules: readonly RulesFile[]): Prefix => {
+    const family = familyOf(model().facts.id);
+    // another family has another cache, so that nothing is lost
+    const key = [family, ...session.roots].join("\n");
+    if (state.prefix?.key !== key) {
+      const own = optional({ more: options.systemPrompt });
+      const system = systemPrompt(session, { rules, family, ...own });
+      state.prefix = { key, system, tools: all().map(describedTool) };
+    }
     // the offline model has no cache, and knows the mode by its tools
-    const sent = isOffline() ? offered(state.modeNow(session)) : all();
-    return { system: state.system.text, tools: sent.map(describedTool) };
+    if (!isOffline()) return state.prefix;
+    return { system: state.prefix.system, tools: offered(state.modeNow(session)).map(describedTool) };
   };
   const local = (command: LocalCommand, argument: string) =>
     runLocalCommand(command, argument, {
@@ -84,7 +91,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       isOffline: isOffline(),
       async prefix() {
         await state.mcp.ready(turn);
-        return prefixWith(await contextFiles(session.roots, vetoes));
+        return prefixWith(await rulesNow());
       },
     });
   if (reading.type === "local") {
@@ -97,6 +104,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   state.transcript.beginTurn();
   try {
     await state.mcp.ready(turn);
+    if (!isOffline()) await tellOfChangedTools(turn, all().map(describedTool));
     prompt = await state.mcp.expand(prompt, turn.signal);
   } finally {
     // also on failure, since the session history has the prompt
@@ -105,9 +113,11 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   if (!hasContent) throw emptyPrompt();
   await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
   await checkRoots(session.roots);
-  const [workspace, files] = await Promise.all([
+  const [workspace, rules, git] = await Promise.all([
     state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
-    contextFiles(session.roots, vetoes),
+    rulesNow(),
+    // once a turn: the model knows what it changes itself
+    isOffline() ? undefined : state.git.line(session.cwd, turn.signal),
   ]);
   const usesOwn = await workspace.usesOwn(vetoes, state.modeNow(session));
   const services = workspace.services(turn.client, vetoes, usesOwn);
@@ -116,9 +126,15 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       turn,
       model,
       local,
-      prefix: () => prefixWith(files),
-      situation: () =>
-        isOffline() ? undefined : situation(state.modeNow(session), services.jobs.running, new Date()),
+      prefix: () => prefixWith(rules),
+      situation() {
+        if (isOffline()) return undefined;
+        return situation(state.modeNow(session), { jobs: services.jobs.running, git, now: new Date() });
+      },
+      async nestedRules(paths) {
+        if (isOffline()) return undefined;
+        return nestedRules(paths, state.knownFolders, { roots: session.roots, vetoes });
+      },
       tools: offered,
       all,
       context: {
@@ -156,7 +172,19 @@ function describedTool({ name, description, inputSchema }: Tool): ToolDescriptio
 function forgetTurn(state: SessionState): void {
   state.transcript.forgetTurn();
   state.counted = undefined;
-  state.situation = undefined;
+  state.forgetNotes();
+}
+
+/** The model keeps the list of tools that it knows, since a changed one would not be in the provider's cache. */
+async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescription[]): Promise<void> {
+  const { data: state } = turn.session;
+  const { prefix } = state;
+  if (prefix === undefined || state.hasToldOfTools) return;
+  if (JSON.stringify(prefix.tools) === JSON.stringify(now)) return;
+  state.hasToldOfTools = true;
+  const text =
+    "The tools of your MCP servers have changed. The model gets the new list after /clear, after /compact and in a new session.";
+  await tell(turn, text, "info");
 }
 
 const offlineTitle = "This is the offline model: fixed rules, no AI";

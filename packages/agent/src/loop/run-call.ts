@@ -8,10 +8,11 @@ import { decide, type PermissionState, type Verdict } from "../permissions/decid
 import { permissionOptions, type Rejection, rejection, unanswered } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { CodingTurn } from "../session/session-state.ts";
-import { oneLine, unlinked } from "../text/safe-text.ts";
+import { oneLine } from "../text/safe-text.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { shownText } from "../tools/base/shown-content.ts";
 import {
+  type Access,
   type CommandHolder,
   type PreparedCall,
   type RunContext,
@@ -19,6 +20,7 @@ import {
   type ToolContext,
   ToolError,
 } from "../tools/base/tool.ts";
+import { askUser } from "./ask-user.ts";
 import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
 
 export interface RunCallOptions {
@@ -30,6 +32,8 @@ export interface RunCallOptions {
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
   readonly drafts: Drafts;
+  /** Called with the access of each call that runs. */
+  touched(access: Access): void;
 }
 
 /** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
@@ -50,11 +54,18 @@ function findTool({ name }: ToolCallPart, { turn, tools, all }: RunCallOptions):
   const tool = tools.find((each) => each.name === name);
   if (tool !== undefined) return tool;
   const names = tools.map((each) => each.name).join(", ");
-  const isKnown = all.some((each) => each.name === name);
-  const mode = turn.session.data.modeNow(turn.session);
   throw new ToolError(
-    `${isKnown ? `Mode ${mode} does not allow ${name}` : `There is no tool ${JSON.stringify(name)}`}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
+    `${missing(name, turn, all)}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
   );
+}
+
+function missing(name: string, { session }: CodingTurn, all: readonly Tool[]): string {
+  const { data: state } = session;
+  const isNamed = (each: { readonly name: string }) => each.name === name;
+  if (all.some(isNamed)) return `Mode ${state.modeNow(session)} does not allow ${name}`;
+  // the list that the model knows stays as it was
+  if (state.prefix?.tools.some(isNamed)) return `${name} is gone: its MCP server no longer offers it`;
+  return `There is no tool ${JSON.stringify(name)}`;
 }
 
 /** Shows a call with an unknown tool or invalid arguments, so that the user sees what the model tried. */
@@ -130,6 +141,7 @@ async function report(
     await turn.tool(start, async (call) => {
       hasBegun = true;
       if (refused === undefined) {
+        options.touched(prepared.access);
         outcome = await perform(part, prepared, options, call);
         return;
       }
@@ -292,45 +304,6 @@ function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: st
       },
     },
   };
-}
-
-/** Asks with a form if the client has forms, else with the buttons of a permission request. */
-async function askUser(
-  turn: CodingTurn,
-  { call, title }: { readonly call: ToolCall; readonly title: string },
-  question: string,
-  options: readonly string[],
-): Promise<string | undefined> {
-  if (turn.client.capabilities.elicitationForm) {
-    const answer = await turn.elicit({
-      mode: "form",
-      message: question,
-      requestedSchema: {
-        type: "object",
-        properties: {
-          answer: options.length === 0 ? { type: "string" } : { type: "string", ...choicesOf(options) },
-        },
-        required: ["answer"],
-      },
-    });
-    const given = answer.action === "accept" ? answer.content?.["answer"] : undefined;
-    return typeof given === "string" ? given : undefined;
-  }
-  if (options.length === 0) return undefined;
-  const answers = options.map((name, i) => ({ optionId: `option-${i}`, name, kind: "allow_once" as const }));
-  const none = { optionId: "none", name: "No answer", kind: "reject_once" as const };
-  // a question that was cut in the title is repeated in full
-  const isInTitle = oneLine(title) === question;
-  const chosen = await call.requestPermission({
-    options: [...answers, none],
-    description: isInTitle ? undefined : question,
-  });
-  return options.find((_, i) => `option-${i}` === chosen?.optionId);
-}
-
-function choicesOf(options: readonly string[]) {
-  if (options.every((option) => unlinked(option) === option)) return { enum: [...options] };
-  return { oneOf: options.map((option) => ({ const: option, title: unlinked(option) })) };
 }
 
 function failed({ id, name }: ToolCallPart, message: string, ...advice: readonly string[]): ToolOutcome {

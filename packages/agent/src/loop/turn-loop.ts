@@ -5,14 +5,15 @@ import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
-import { compact, isFull, type Prefix } from "../session/compaction.ts";
+import { compact, excessTokens } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
 import { pruneOutput } from "../session/prune.ts";
-import type { CodingTurn } from "../session/session-state.ts";
+import type { CodingTurn, Prefix } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
 import { showUsage } from "../session/usage.ts";
-import type { Tool, ToolContext } from "../tools/base/tool.ts";
+import type { Access, Tool, ToolContext } from "../tools/base/tool.ts";
+import { LoopGuard } from "./loop-guard.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
 import { type RunCallOptions, runCall } from "./run-call.ts";
 
@@ -29,6 +30,8 @@ export interface LoopOptions {
   prefix(): Prefix;
   /** What the model has to know now and may change; undefined when it is not told. */
   situation(): string | undefined;
+  /** The rules of folders that calls have touched for the first time. */
+  nestedRules(paths: readonly string[]): Promise<string | undefined>;
   readonly context: ToolContext;
   readonly maxRequests: number;
   readonly compactAt?: number;
@@ -42,6 +45,7 @@ const maxCuts = 3;
 export async function runLoop(options: LoopOptions): Promise<StopReason> {
   const { turn } = options;
   const { data: state } = turn.session;
+  const guard = new LoopGuard();
   try {
     let hasText = false;
     let cuts = 0;
@@ -62,13 +66,21 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
       const { context } = options;
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));
-      await runCalls(step.calls, { turn, tools, all: options.all(), context, drafts }, (outcome) =>
-        state.transcript.addOutcome(outcome),
+      const paths: string[] = [];
+      const touched = (access: Access) => void paths.push(...pathsOf(access));
+      await runCalls(
+        step.calls,
+        { turn, tools, all: options.all(), context, drafts, touched },
+        (call, outcome) => state.transcript.addOutcome(guard.checked(call, outcome)),
       );
       turn.signal.throwIfAborted();
+      const rules = await options.nestedRules(paths);
+      if (rules !== undefined) state.transcript.addNote(rules);
       const isSteered = await takeInbox(options);
       // /clear during the turn ends it
       if (state.transcript.isEmpty) return "end_turn";
+      if (isSteered) guard.reset();
+      else if (!(await guard.mayGoOn(turn))) return "end_turn";
       if (step.calls.length > 0 || isSteered) continue;
       if (!hasText) await turn.say("_The model gave no answer._");
       return "end_turn";
@@ -85,31 +97,33 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
 async function request(options: LoopOptions): Promise<ModelStep> {
   const { turn } = options;
   const model = options.model();
-  const prefix = options.prefix();
-  await makeRoom(options, model, prefix);
+  await makeRoom(options, model, options.prefix());
   try {
-    return await ask(options, model, prefix);
+    return await ask(options, model);
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
     await shortenAttachments({ turn, model }, 1 / 8);
-    if ((await compact({ turn, model, prefix, isUrgent: true })) === "failed") throw error;
-    return await ask(options, model, prefix);
+    const end = await compact({ turn, model, prefix: options.prefix(), isUrgent: true });
+    if (end === "failed") throw error;
+    return await ask(options, model);
   }
 }
 
 /** What is lost least comes first: attachments, then old output of tools, then a summary. */
 async function makeRoom({ turn, compactAt }: LoopOptions, model: Model, prefix: Prefix): Promise<void> {
   const { data: state } = turn.session;
-  const isTooLong = () => isFull(state, model, prefix.system, compactAt);
-  if (isTooLong()) await shortenAttachments({ turn, model }, 1 / 2);
-  if (isTooLong()) await pruneOutput(turn, model);
-  if (!isTooLong() || state.hasFailedToCompact) return;
+  const excess = () => excessTokens(state, model, prefix.system, compactAt);
+  if (excess() > 0) await shortenAttachments({ turn, model }, 1 / 2);
+  if (excess() > 0) await pruneOutput(turn, model, excess());
+  if (excess() === 0 || state.hasFailedToCompact) return;
   state.hasFailedToCompact = (await compact({ turn, model, prefix })) === "failed";
 }
 
-async function ask(options: LoopOptions, model: Model, prefix: Prefix): Promise<ModelStep> {
+async function ask(options: LoopOptions, model: Model): Promise<ModelStep> {
   const { turn } = options;
+  // a summary may have renewed it
+  const prefix = options.prefix();
   const { session } = turn;
   const { data: state } = session;
   const { transcript } = state;
@@ -161,17 +175,26 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
 
 const maxAtOnce = 8;
 
-/** Calls `done` with each outcome. Rejects when the turn is cancelled, after all running calls have ended. */
+/** Calls `done` with each outcome, in order. Rejects when the turn is cancelled, after all running calls have ended. */
 async function runCalls(
   calls: readonly ToolCallPart[],
   options: RunCallOptions,
-  done: (outcome: ToolOutcome) => void,
+  done: (call: ToolCallPart, outcome: ToolOutcome) => void,
 ): Promise<void> {
   for (const group of groups(calls, options)) {
     options.turn.signal.throwIfAborted();
-    const ends = await Promise.allSettled(group.map(async (call) => done(await runCall(call, options))));
+    const ends = await Promise.allSettled(
+      group.map(async (call) => ({ call, outcome: await runCall(call, options) })),
+    );
+    // in the order of the calls, whichever ended first
+    for (const end of ends) if (end.status === "fulfilled") done(end.value.call, end.value.outcome);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
+}
+
+function pathsOf(access: Access): readonly string[] {
+  if (access.type === "run") return [access.cwd];
+  return access.type === "read" || access.type === "write" ? access.paths : [];
 }
 
 function groups(calls: readonly ToolCallPart[], { tools }: RunCallOptions): ToolCallPart[][] {

@@ -49,15 +49,18 @@ for (const version of [1, 2] as const) {
   );
 }
 
-test("tools and commands follow when a server says that its lists have changed", patient, async (context) => {
-  const cwd = temporaryFolder(context, {});
-  const server = scriptServer(
-    cwd,
-    "growing",
-    `let grown = false;
+test(
+  "a changed list of tools reaches the model after a summary; the user is told once, and commands follow at once",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const server = scriptServer(
+      cwd,
+      "growing",
+      `let grown = false;
     const answer = (method, params) => {
       if (method === "initialize") return hello({ tools: { listChanged: true }, prompts: { listChanged: true } });
-      if (method === "tools/list") return { tools: grown ? [tool("grow"), tool("fruit")] : [tool("grow")] };
+      if (method === "tools/list") return { tools: grown ? [tool("fruit")] : [tool("grow")] };
       if (method === "prompts/list") return { prompts: grown ? [{ name: "harvest" }] : [] };
       if (params?.name === "fruit") return said("an apple");
       if (params?.name !== "grow") return undefined;
@@ -66,35 +69,51 @@ test("tools and commands follow when a server says that its lists have changed",
       notify("notifications/prompts/list_changed");
       return said("grown");
     };`,
-  );
-  const grown = Promise.withResolvers<void>();
-  const model = scriptedModel([
-    calls(["growing/grow", {}]),
-    says("wait for it"),
-    calls(["growing/fruit", {}]),
-    says("done"),
-  ]);
-  const answers = ["allow_once", "allow_once"];
-  const link = await talkUntilEnd(context, {
-    version: 2,
-    cwd,
-    models: [model],
-    answers,
-    mcpServers: [server],
-  });
-  link.session.onUpdate((update) => {
-    if (
-      update.sessionUpdate === "available_commands_update" &&
-      JSON.stringify(update).includes("growing:harvest")
-    )
-      grown.resolve();
-  });
-  await link.session.prompt("go").result;
-  await grown.promise;
-  await link.session.prompt("eat").result;
-  assert.equal(outcomesOf(model).at(-1), "an apple");
-  assert.ok(model.requests.at(-1)?.tools.some(({ name }) => name === "growing/fruit"));
-});
+    );
+    const grown = Promise.withResolvers<void>();
+    const model = scriptedModel([
+      calls(["growing/grow", {}]),
+      says("wait for it"),
+      calls(["growing/grow", {}]),
+      says("gone"),
+      says("again"),
+      says("All grown."),
+      calls(["growing/fruit", {}]),
+      says("done"),
+    ]);
+    const link = await talkUntilEnd(context, {
+      version: 2,
+      cwd,
+      models: [model],
+      answers: ["allow_once", "allow_once"],
+      mcpServers: [server],
+    });
+    link.session.onUpdate((update) => {
+      if (
+        update.sessionUpdate === "available_commands_update" &&
+        JSON.stringify(update).includes("growing:harvest")
+      )
+        grown.resolve();
+    });
+    await link.session.prompt("go").result;
+    await grown.promise;
+    await link.session.prompt("grow again").result;
+    assert.match(outcomesOf(model).at(-1) ?? "", /growing\/grow is gone: its MCP server no longer offers it/);
+    await link.session.prompt("more").result;
+    const heads = model.requests.map(({ system, tools }) => JSON.stringify([system, tools]));
+    assert.equal(new Set(heads).size, 1, "the beginning stays as it was");
+    const told = [...JSON.stringify(link.updates).matchAll(/The tools of your MCP servers have changed/g)];
+    assert.equal(told.length, 1);
+    await link.session.prompt("/compact").result;
+    await link.session.prompt("eat").result;
+    assert.equal(outcomesOf(model).at(-1), "an apple");
+    const names = model.requests.at(-1)?.tools.map(({ name }) => name) ?? [];
+    assert.deepEqual(
+      names.filter((name) => name.startsWith("growing/")),
+      ["growing/fruit"],
+    );
+  },
+);
 
 test(
   "a tool whose definition changed is asked about again despite 'always'; 'never' stays",

@@ -8,7 +8,7 @@ import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens
 import { effortOf } from "./options.ts";
 import { withoutUnusedMedia } from "./prompt-content.ts";
 import { withoutOldOutput } from "./prune.ts";
-import type { CodingTurn, SessionState } from "./session-state.ts";
+import type { CodingTurn, Prefix, SessionState } from "./session-state.ts";
 import { tell } from "./tell.ts";
 import { summaryTitle } from "./transcript.ts";
 import { showUsage } from "./usage.ts";
@@ -16,9 +16,6 @@ import { showUsage } from "./usage.ts";
 /** Leaves room for the answer and for estimation errors. */
 const reserveTokens = 16_000;
 const keepTokens = 20_000;
-
-/** What every request begins with. A compaction sends the same, so that the provider's cache has it. */
-export type Prefix = Pick<ModelRequest, "system" | "tools">;
 
 export interface Compaction {
   readonly turn: CodingTurn;
@@ -37,22 +34,24 @@ export const keptKey = "parley.dev/keptMessages";
 /** The `_meta` key with the number of tokens that older messages of the user could take. */
 export const requestTokensKey = "parley.dev/keptRequestTokens";
 
-/** `compactAt`: the part of the context window that a conversation may take. */
-export function isFull(
+/** How many tokens too long the conversation is. `compactAt`: the part of the context window that it may take. */
+export function excessTokens(
   { transcript, counted }: SessionState,
   { facts }: Model,
   system: string,
   compactAt = 1,
-): boolean {
+): number {
   const { messages } = transcript;
   const { contextWindow } = facts;
   const used =
     counted === undefined
       ? tokensOfText(system) + tokensOfMessages(messages)
       : counted.tokens + tokensOfMessages(messages.slice(counted.messages));
-  return (
-    used > Math.min(contextWindow * compactAt, contextWindow - Math.min(reserveTokens, contextWindow / 4))
+  const limit = Math.min(
+    contextWindow * compactAt,
+    contextWindow - Math.min(reserveTokens, contextWindow / 4),
   );
+  return Math.max(0, used - limit);
 }
 
 /**

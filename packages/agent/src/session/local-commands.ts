@@ -2,9 +2,9 @@
 
 import type { Model } from "../model/model.ts";
 import type { LocalCommand } from "./commands.ts";
-import { compact, type Prefix } from "./compaction.ts";
+import { compact } from "./compaction.ts";
 import { choose, modelOf, modeOf } from "./options.ts";
-import type { CodingTurn } from "./session-state.ts";
+import type { CodingTurn, Prefix } from "./session-state.ts";
 
 export interface LocalCommandOptions {
   readonly turn: CodingTurn;

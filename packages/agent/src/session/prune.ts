@@ -7,18 +7,23 @@ import { tell } from "./tell.ts";
 
 /** The output that recent calls keep. */
 const recentTokens = 40_000;
-const leftOut = "[This output was left out to save room. Call the tool again if you need it.]";
+const leftOut = "[The rest of this output was left out to save room. Call the tool again if you need it.]";
 /** A shorter output stays. */
 const shortCharacters = 800;
+/** What stays of a longer one, at its beginning and at its end: it says what the output was. */
+const edgeCharacters = 200;
 
-/** Does nothing when that would save little: a changed conversation is not in the provider's cache. */
-export async function pruneOutput(turn: CodingTurn, { facts }: Model): Promise<void> {
+/**
+ * Does nothing when that would save less than `excess` or little: a changed conversation is not in the provider's cache,
+ * and a summary that follows anyway should see everything.
+ */
+export async function pruneOutput(turn: CodingTurn, { facts }: Model, excess: number): Promise<void> {
   const { data: state } = turn.session;
   const { messages, tokens, calls } = withoutOldOutput(
     state.transcript.messages,
     Math.min(recentTokens, facts.contextWindow / 4),
   );
-  if (tokens < facts.contextWindow / 5) return;
+  if (tokens < Math.max(excess, facts.contextWindow / 5)) return;
   state.transcript.replace(messages);
   const { counted } = state;
   if (counted !== undefined) state.counted = { ...counted, tokens: Math.max(0, counted.tokens - tokens) };
@@ -51,5 +56,10 @@ function isLong({ content }: ToolOutcome): boolean {
 }
 
 function pruned(outcome: ToolOutcome): ToolOutcome {
-  return { ...outcome, content: [{ type: "text", text: leftOut }] };
+  const text = outcome.content
+    .map((part) => (part.type === "text" ? part.text : `[${part.type}]`))
+    .join("\n");
+  const start = text.slice(0, edgeCharacters);
+  const end = text.slice(Math.max(edgeCharacters, text.length - edgeCharacters));
+  return { ...outcome, content: [{ type: "text", text: `${start}\n${leftOut}\n${end}`.trim() }] };
 }

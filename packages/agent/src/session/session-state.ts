@@ -5,32 +5,41 @@ import { type AgentSession, RequestError, type Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
-import type { ModelFacts, TokenUsage } from "../model/model.ts";
+import type { ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
 import { Grants } from "../permissions/decide.ts";
 import type { Mode } from "../permissions/modes.ts";
 import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
+import { GitState } from "./git-state.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
 
 /** A turn of this agent: `turn.session.data` is the state of its session. */
 export type CodingTurn = Turn<SessionState>;
 
+/** What every request begins with. A compaction sends the same, so that the provider's cache has it. */
+export type Prefix = Pick<ModelRequest, "system" | "tools">;
+
 export class SessionState {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
   readonly mcp: McpServers;
+  readonly git = new GitState();
   /** US dollars so far, if the model's price is known. */
   cost: number | undefined;
   /** Tokens of the last request as its provider counted them, and how many messages it had. */
   counted: { readonly tokens: number; readonly messages: number } | undefined;
   /** Tokens of the current turn. */
   turnTokens: Usage | undefined;
-  /** The system prompt, the same for the whole session while its roots are. */
-  system: { readonly roots: string; readonly text: string } | undefined;
+  /** What every request begins with. It stays until `renew`, or until `key` changes: the roots or the family of models. */
+  prefix: (Prefix & { readonly key: string }) | undefined;
   /** The situation that the model was told last. */
   situation: string | undefined;
+  /** Folders whose own rules the model was told of, or that have none. */
+  readonly knownFolders = new Set<string>();
+  /** The user was told that the tools of MCP servers are no longer those that the model knows. */
+  hasToldOfTools = false;
   /** The model could not summarise the conversation in this turn: do not ask it before every request. */
   hasFailedToCompact = false;
   isTitled = false;
@@ -81,8 +90,15 @@ export class SessionState {
   /** Call it when the conversation begins anew: nothing of it is in a provider's cache. */
   renew(): void {
     this.counted = undefined;
-    this.system = undefined;
+    this.prefix = undefined;
+    this.hasToldOfTools = false;
+    this.forgetNotes();
+  }
+
+  /** Call it when notes may have been taken from the conversation. */
+  forgetNotes(): void {
     this.situation = undefined;
+    this.knownFolders.clear();
   }
 
   modeNow(session: AgentSession): Mode {

@@ -1,6 +1,5 @@
 // Runs one shell command in the client's terminal or on this machine, and builds the result for the model.
 
-import { existsSync } from "node:fs";
 import type { TerminalHandle } from "@parley/acp";
 import { withTimeout } from "@parley/acp/internal";
 import type { ExitStatus } from "@parley/acp/model";
@@ -10,6 +9,7 @@ import type { AgentCommand, CommandHolder, JobCommand, RunContext, ToolResult } 
 import { type Excerpt, maxBytes, tailOf } from "../base/truncation.ts";
 import { plainOutput, TerminalSnapshot } from "./command-output.ts";
 import { LiveOutput } from "./live-output.ts";
+import { shellProgram } from "./shell.ts";
 
 /** Output limit for the client's terminal. */
 const clientOutputBytes = 1024 * 1024;
@@ -98,9 +98,8 @@ function createOptions(
   outputByteLimit: number,
 ): AgentCommand {
   const isWindows = process.platform === "win32";
-  const shell = isWindows ? "cmd.exe" : existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
   return {
-    command: shell,
+    command: shellProgram(),
     args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
     cwd,
     // nobody can answer a prompt or use a pager

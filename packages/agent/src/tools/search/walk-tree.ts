@@ -63,6 +63,11 @@ export async function* walkTree(
   }
 }
 
+/** Whether git ignores a folder. */
+export function isIgnoredFolder(folder: string): boolean {
+  return isIgnored(outerRules(folder), folder, true);
+}
+
 interface Rules {
   /** Absolute; the patterns are relative to it. */
   readonly directory: string;

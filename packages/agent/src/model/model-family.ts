@@ -1,0 +1,21 @@
+// Tells the families of models apart by their names, with the habits that each has to be reminded of.
+
+export type Family = "claude" | "gpt" | "gemini" | "other";
+
+/** Works for gateways too: `openrouter/anthropic/claude-sonnet-5`. */
+export function familyOf(modelId: string): Family {
+  if (/claude/i.test(modelId)) return "claude";
+  if (/\b(?:chat)?gpt-|\bcodex\b|\/o\d\b/i.test(modelId) && !/gpt-oss/i.test(modelId)) return "gpt";
+  return /gemini/i.test(modelId) ? "gemini" : "other";
+}
+
+/** Each family errs in its own way. Other models are mostly open ones, which need the plainest rules. */
+export const familyHabits: Readonly<Record<Family, string>> = {
+  claude:
+    "Add no files, options, fallbacks or comments beyond the request, and write no summary files. Do not praise the user or the request.",
+  gpt: "Do not end your turn with a plan, a promise or a question that you can answer yourself: do the work. Edit files with the tools instead of printing code to copy. Say in one sentence what you are about to do before a group of calls.",
+  gemini:
+    "Do not describe a change: make it. Check that a library is in the project before you use it, and that a path exists before you name it. Copy the old text of an edit from the file, without line numbers.",
+  other:
+    "Call tools only through the tool interface, never as text in your answer. Use the argument names of the schema. Copy the old text of an edit from the file, with its exact indentation. After each result decide what comes next; when the work is done, answer without calls.",
+};

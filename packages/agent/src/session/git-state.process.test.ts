@@ -1,0 +1,126 @@
+// Tests the note about git: the branch and uncommitted changes, once a turn, without running what a repository configures.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import {
+  calls,
+  inEveryVersion,
+  type ScriptedModel,
+  says,
+  scriptedModel,
+  talk,
+} from "../../test/support/agent-probe.ts";
+import { stubWrite } from "../../test/support/stub-tools.ts";
+
+const tools = [stubWrite];
+
+function git(cwd: string, ...args: readonly string[]): void {
+  const person = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+  execFileSync("git", [...person, ...args], { cwd, stdio: "ignore" });
+}
+
+function repository(cwd: string): void {
+  git(cwd, "init", "-q", "-b", "main");
+  git(cwd, "add", ".");
+  git(cwd, "commit", "-q", "-m", "first");
+}
+
+/** The lines about git that each request has. */
+function told({ sent }: ScriptedModel): string[][] {
+  return sent.map(({ messages }) =>
+    [...JSON.stringify(messages).matchAll(/Git: ([^\\"]*)/g)].map(([, it = ""]) => it),
+  );
+}
+
+inEveryVersion(
+  "the branch and uncommitted changes are told with a turn, and again only when they changed",
+  { "a.txt": "a\n" },
+  async (setup) => {
+    const { cwd } = setup;
+    repository(cwd);
+    const model = scriptedModel([
+      calls(["write", { path: "b.txt", content: "b" }]),
+      says("one"),
+      says("two"),
+      says("three"),
+      says("four"),
+    ]);
+    const { session } = await talk({ ...setup, tools, models: [model], mode: "code" });
+    await session.prompt("go").result;
+    await session.prompt("more").result;
+    await session.prompt("more").result;
+    git(cwd, "checkout", "-q", "-b", "feature");
+    writeFileSync(join(cwd, "a.txt"), "changed\n");
+    await session.prompt("more").result;
+    const clean = "branch main, clean";
+    const written = "branch main, 1 untracked";
+    assert.deepEqual(told(model), [
+      [clean],
+      [clean],
+      [clean, written],
+      [clean, written],
+      [clean, written, "branch feature, 1 changed, 1 untracked"],
+    ]);
+  },
+);
+
+inEveryVersion(
+  "a commit without a branch is named, and no repository is nothing",
+  { "a.txt": "a\n" },
+  async (setup) => {
+    const { cwd } = setup;
+    repository(cwd);
+    git(cwd, "checkout", "-q", "--detach");
+    const model = scriptedModel([says("one"), says("two")]);
+    const { session } = await talk({ ...setup, tools, models: [model] });
+    await session.prompt("go").result;
+    assert.match(told(model)[0]?.[0] ?? "", /^no branch, commit [0-9a-f]{10}, clean$/);
+    rmSync(join(cwd, ".git"), { recursive: true });
+    const later = await talk({ ...setup, tools, models: [model] });
+    await later.session.prompt("go").result;
+    assert.deepEqual(told(model)[1], []);
+  },
+);
+
+inEveryVersion(
+  "a repository cannot make the agent run its programs",
+  { "a.txt": "a\n", ".gitattributes": "* filter=evil\n" },
+  async (setup) => {
+    const { cwd } = setup;
+    const ran = join(cwd, "ran");
+    repository(cwd);
+    writeFileSync(join(cwd, "evil.sh"), `#!/bin/sh\ntouch '${ran}'\ncat\n`, { mode: 0o755 });
+    git(cwd, "config", "core.fsmonitor", join(cwd, "evil.sh"));
+    const model = scriptedModel([says("one"), says("two")]);
+    const { session } = await talk({ ...setup, tools, models: [model] });
+    writeFileSync(join(cwd, "a.txt"), "changed\n");
+    await session.prompt("go").result;
+    assert.deepEqual(told(model)[0], ["branch main, 1 changed, 1 untracked"]);
+    assert.equal(existsSync(ran), false, "no file system monitor");
+    git(cwd, "config", "core.fsmonitor", "false");
+    git(cwd, "config", "filter.evil.clean", join(cwd, "evil.sh"));
+    await session.prompt("more").result;
+    assert.equal(existsSync(ran), false, "no filter");
+  },
+);
+
+inEveryVersion("a git that takes too long is asked once", { "bin/git": "", "log.txt": "" }, async (setup) => {
+  const { cwd, context } = setup;
+  mkdirSync(join(cwd, ".git"));
+  // it waits for the end of a pipe that nobody ends
+  const slow = `#!/bin/sh\necho x >> '${join(cwd, "log.txt")}'\nexec tail -f /dev/null\n`;
+  writeFileSync(join(cwd, "bin/git"), slow);
+  chmodSync(join(cwd, "bin/git"), 0o755);
+  const { PATH = "" } = process.env;
+  process.env["PATH"] = `${join(cwd, "bin")}${delimiter}${PATH}`;
+  context.after(() => {
+    process.env["PATH"] = PATH;
+  });
+  const model = scriptedModel([says("one"), says("two")]);
+  const { session } = await talk({ ...setup, tools, models: [model] });
+  await session.prompt("go").result;
+  assert.equal((await session.prompt("more").result).stopReason, "end_turn");
+  assert.equal(readFileSync(join(cwd, "log.txt"), "utf8"), "x\n");
+});
