@@ -4,6 +4,7 @@ import { type Agent, type AgentDefinition, agent, type UnstableFeature } from "@
 import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
+import type { Hooks } from "./hooks/hooks.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
@@ -59,6 +60,8 @@ export interface CodingAgentOptions
   readonly sandbox?: CommandSandbox | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
+  /** Called before and after the calls of tools. Default: none. */
+  readonly hooks?: Hooks | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -104,6 +107,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     privateHosts,
     sandbox,
     ...optional({ userFolder: options.userFolder }),
+    hooks: options.hooks,
     offlineNotice: options.offlineNotice ?? (() => true),
     // the library warns of tokens that it may not send
     reportsUsage: unstable === "*" || unstable.includes("usage"),
@@ -133,7 +137,13 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");
-        return openSession(session, origin, { store, version, defaults: defaults(), privateHosts });
+        return openSession(session, origin, {
+          store,
+          version,
+          defaults: defaults(),
+          privateHosts,
+          userFolder: options.userFolder,
+        });
       },
       setConfigOption(session, configId, value) {
         if (configId !== "mode" || !isMode(value)) return;

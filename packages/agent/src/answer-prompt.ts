@@ -1,22 +1,24 @@
 // Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
-import { type PromptResult, RequestError, type StopReason } from "@parley/acp";
+import { type ContentBlock, type PromptResult, RequestError, type StopReason } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import type { Hooks } from "./hooks/hooks.ts";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError, type ToolDescription } from "./model/model.ts";
 import { familyOf } from "./model/model-family.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
-import { type LocalCommand, readPrompt } from "./session/commands.ts";
-import { houseRules, nestedRules, type RulesFile } from "./session/house-rules.ts";
+import { type LocalCommand, ownNames, readPrompt } from "./session/commands.ts";
+import { houseRules, nestedRules, projectFolders, type RulesFile } from "./session/house-rules.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
-import { modelOf } from "./session/options.ts";
+import { modelOf, modeOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type Prefix, type SessionState } from "./session/session-state.ts";
 import { situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
+import { findSkills, type Skill, skillTool } from "./skills/skills.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
@@ -33,6 +35,7 @@ export interface PromptOptions {
   readonly sandbox: CommandSandbox;
   /** The folder of the user's own instructions, skills and commands. */
   readonly userFolder?: string;
+  readonly hooks: Hooks | undefined;
   readonly offlineNotice: () => boolean;
   /** Whether the end of a turn says how many tokens it took. */
   readonly reportsUsage: boolean;
@@ -63,21 +66,30 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     await rebuild(session.history(), state, turn.messageId);
     state.hasHistory = false;
   }
+  const { userFolder } = options;
+  const places = { projectFolders: projectFolders(session.roots), ...optional({ userFolder }) };
+  if (await state.custom.refresh(places, ownNames))
+    session.setAvailableCommands(state.commands(modeOf(session)));
   const reading = readPrompt(turn.prompt);
   state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
   const model = () => modelOf(session, models);
   const vetoes = clientVetoes(turn);
-  const all = () => [...tools, ...state.mcp.tools];
+  let skills: readonly Skill[] = [];
+  const all = () => [...tools, ...(skills.length === 0 ? [] : [skillTool(skills)]), ...state.mcp.tools];
   const offered = (mode: Mode) => offeredTools(all(), mode);
   const isOffline = () => model().facts.id === offlineModelId;
-  const rulesNow = () => houseRules({ roots: session.roots, vetoes, userFolder: options.userFolder });
+  const rulesNow = () => houseRules({ roots: session.roots, vetoes, userFolder });
+  // the offline model uses none
+  const lookForSkills = async () => {
+    skills = isOffline() ? [] : await findSkills(places, vetoes);
+  };
   const prefixWith = (rules: readonly RulesFile[]): Prefix => {
     const family = familyOf(model().facts.id);
     // another family has another cache, so that nothing is lost
     const key = [family, ...session.roots].join("\n");
     if (state.prefix?.key !== key) {
       const own = optional({ more: options.systemPrompt });
-      const system = systemPrompt(session, { rules, family, ...own });
+      const system = systemPrompt(session, { rules, family, skills, ...own });
       state.prefix = { key, system, tools: all().map(describedTool) };
     }
     // the offline model has no cache, and knows the mode by its tools
@@ -90,7 +102,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       models,
       isOffline: isOffline(),
       async prefix() {
-        await state.mcp.ready(turn);
+        await Promise.all([state.mcp.ready(turn), lookForSkills()]);
         return prefixWith(await rulesNow());
       },
     });
@@ -98,14 +110,16 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     await local(reading.command, reading.argument);
     return "end_turn";
   }
+  const expand = async (given: readonly ContentBlock[]) =>
+    state.mcp.expand(await state.custom.expand(given, vetoes), turn.signal);
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
   let hasContent = false;
   state.transcript.beginTurn();
   try {
-    await state.mcp.ready(turn);
+    await Promise.all([state.mcp.ready(turn), lookForSkills()]);
     if (!isOffline()) await tellOfChangedTools(turn, all().map(describedTool));
-    prompt = await state.mcp.expand(prompt, turn.signal);
+    prompt = await expand(prompt);
   } finally {
     // also on failure, since the session history has the prompt
     hasContent = state.transcript.addUser(userParts(prompt));
@@ -126,6 +140,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
       turn,
       model,
       local,
+      expand,
       prefix: () => prefixWith(rules),
       situation() {
         if (isOffline()) return undefined;
@@ -144,6 +159,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
         ...optional({ vetoes }),
       },
       maxRequests: options.maxRequests,
+      hooks: options.hooks,
       ...optional({ compactAt: options.compactAt }),
     });
     if (end === "refusal") forgetTurn(state);

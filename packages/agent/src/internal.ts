@@ -4,6 +4,7 @@ export { type Account, type AccountOptions, openAccount } from "./auth/account.t
 export { type CredentialsFile, credentialsFile } from "./auth/credentials-file.ts";
 export { keyProblem, loginProvider } from "./auth/login.ts";
 export { type AgentConfig, agentConfigShape } from "./config/agent-config.ts";
+export { commandHooks } from "./hooks/command-hooks.ts";
 export { checkedAddresses, HostError } from "./network/public-addresses.ts";
 export { chosenEndpoint, configuredModels } from "./providers/choose-model.ts";
 export type { Endpoint, ModelConfig } from "./providers/provider-config.ts";

@@ -1,5 +1,6 @@
 // Defines the `agent` section of the config file, as a type and as a schema.
 
+import type { CommandHooks } from "../hooks/command-hooks.ts";
 import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
@@ -13,6 +14,7 @@ export interface AgentConfig extends ModelConfig {
   readonly compactAt?: number;
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
+  readonly hooks?: CommandHooks;
 }
 
 const dollars = { type: "number", minimum: 0 } as const;
@@ -79,6 +81,30 @@ const provider = {
   additionalProperties: false,
 } as const;
 
+const hooks = (description: string) =>
+  ({
+    type: "array",
+    description,
+    items: {
+      type: "object",
+      properties: {
+        tools: {
+          type: "string",
+          minLength: 1,
+          description: "The tools that it is for, such as bash|edit; * stands for any text. Default: all",
+        },
+        command: {
+          type: "string",
+          minLength: 1,
+          description: "A command line for sh, which gets the call as JSON on stdin",
+        },
+        timeout: { type: "number", minimum: 1, description: "In seconds. Default 60" },
+      },
+      required: ["command"],
+      additionalProperties: false,
+    },
+  }) as const;
+
 /** The JSON Schema of the section: checks config files and completes them in editors. */
 export const agentConfigShape = {
   type: "object",
@@ -121,6 +147,15 @@ export const agentConfigShape = {
       type: "string",
       enum: ["workspace", "read-only", "strict", "off"],
       description: "The sandbox that commands run in. Default: workspace",
+    },
+    hooks: {
+      type: "object",
+      description: "Commands of yours that run before and after the calls of tools",
+      properties: {
+        beforeTool: hooks("Another exit code than 0 refuses the call; the output is the reason"),
+        afterTool: hooks("The output is told to the model with the result of the call"),
+      },
+      additionalProperties: false,
     },
     privateHosts: {
       type: "array",

@@ -50,8 +50,19 @@ export function commandHooks({ beforeTool = [], afterTool = [] }: CommandHooks):
 }
 
 function isFor({ tools = "*" }: CommandHook, name: string): boolean {
-  const patterns = tools.split("|").map((each) => each.trim().split("*").map(RegExp.escape).join(".*"));
-  return new RegExp(`^(?:${patterns.join("|")})$`, "s").test(name);
+  return tools.split("|").some((each) => {
+    const [first = "", ...rest] = each.trim().split("*");
+    if (rest.length === 0) return name === first;
+    const last = rest.pop() ?? "";
+    if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last))
+      return false;
+    let at = first.length;
+    return rest.every((piece) => {
+      const found = name.indexOf(piece, at);
+      at = found + piece.length;
+      return found >= 0 && at <= name.length - last.length;
+    });
+  });
 }
 
 /** Runs with all rights of the user, who wrote it; without the keys of model providers. */

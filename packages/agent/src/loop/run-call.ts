@@ -3,6 +3,7 @@
 import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
+import { callAfter, callBefore, type HookedCall, type Hooks } from "../hooks/hooks.ts";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { decide, type PermissionState, type Verdict } from "../permissions/decide.ts";
 import { permissionOptions, type Rejection, rejection, unanswered } from "../permissions/question.ts";
@@ -34,6 +35,7 @@ export interface RunCallOptions {
   readonly drafts: Drafts;
   /** Called with the access of each call that runs. */
   touched(access: Access): void;
+  readonly hooks: Hooks | undefined;
 }
 
 /** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
@@ -43,6 +45,7 @@ export async function runCall(part: ToolCallPart, options: RunCallOptions): Prom
     const tool = findTool(part, options);
     const prepared = await tool.prepare(part.input, options.context);
     turn.signal.throwIfAborted();
+    await callBefore(options.hooks, hookedCall(part, prepared, turn));
     return await runPrepared(part, prepared, options);
   } catch (error) {
     turn.signal.throwIfAborted();
@@ -243,7 +246,12 @@ async function perform(
   try {
     const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
-    const { content, hasFailed = false } = result;
+    const { hasFailed = false } = result;
+    const note = await callAfter(options.hooks, hookedCall(part, prepared, options.turn), {
+      content: result.content,
+      isError: hasFailed,
+    });
+    const content = note === "" ? result.content : [...result.content, textPart(note)];
     const told = content.map((each) => (each.type === "text" ? each.text : `[${each.type}]`)).join("\n");
     await call.finish(hasFailed ? "failed" : "completed", {
       ...(result.shown && { content: [...result.shown] }),
@@ -255,6 +263,15 @@ async function perform(
     await call.update({ rawOutput: modelMessageOf(error) });
     throw error;
   }
+}
+
+function hookedCall(
+  { name, input }: ToolCallPart,
+  { presentation }: PreparedCall,
+  { session, signal }: CodingTurn,
+): HookedCall {
+  const { sessionId, cwd } = session;
+  return { name, input, title: presentation.title, sessionId, cwd, signal };
 }
 
 /** Adds the text that the model got, so that `rebuild` can restore the transcript from the history. */

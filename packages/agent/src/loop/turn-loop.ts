@@ -1,6 +1,7 @@
 // Runs a turn: asks the model and runs its tool calls until it makes no more; the transcript stays valid throughout.
 
-import type { StopReason } from "@parley/acp";
+import type { ContentBlock, StopReason } from "@parley/acp";
+import type { Hooks } from "../hooks/hooks.ts";
 import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
@@ -11,6 +12,7 @@ import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/pro
 import { pruneOutput } from "../session/prune.ts";
 import type { CodingTurn, Prefix } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
+import { tell } from "../session/tell.ts";
 import { showUsage } from "../session/usage.ts";
 import type { Access, Tool, ToolContext } from "../tools/base/tool.ts";
 import { LoopGuard } from "./loop-guard.ts";
@@ -23,6 +25,8 @@ export interface LoopOptions {
   model(): Model;
   /** Runs a slash command that does not need the model. */
   local(command: LocalCommand, argument: string): Promise<void>;
+  /** Replaces a command of the project, the user or an MCP server by the prompt that it stands for. */
+  expand(prompt: readonly ContentBlock[]): Promise<readonly ContentBlock[]>;
   /** The tools that a mode allows. */
   tools(mode: Mode): readonly Tool[];
   /** The tools of all modes. */
@@ -33,6 +37,7 @@ export interface LoopOptions {
   /** The rules of folders that calls have touched for the first time. */
   nestedRules(paths: readonly string[]): Promise<string | undefined>;
   readonly context: ToolContext;
+  readonly hooks: Hooks | undefined;
   readonly maxRequests: number;
   readonly compactAt?: number;
 }
@@ -70,7 +75,7 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
       const touched = (access: Access) => void paths.push(...pathsOf(access));
       await runCalls(
         step.calls,
-        { turn, tools, all: options.all(), context, drafts, touched },
+        { turn, tools, all: options.all(), context, drafts, touched, hooks: options.hooks },
         (call, outcome) => state.transcript.addOutcome(guard.checked(call, outcome)),
       );
       turn.signal.throwIfAborted();
@@ -166,7 +171,13 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
       continue;
     }
     if (reading.mode !== undefined) state.turnMode = reading.mode;
-    const parts = userParts(reading.prompt);
+    const prompt = await options.expand(reading.prompt).catch(async (error: unknown) => {
+      turn.signal.throwIfAborted();
+      await tell(turn, error instanceof Error ? error.message : "The command failed.");
+      return undefined;
+    });
+    if (prompt === undefined) continue;
+    const parts = userParts(prompt);
     await tellOfUnusedMedia(turn, parts, options.model().facts);
     if (state.transcript.addUser(parts)) isAny = true;
   }

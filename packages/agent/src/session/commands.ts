@@ -41,6 +41,9 @@ const rows: readonly CommandRow[] = [
   },
 ];
 
+/** The names of all commands of the agent, in whatever mode. */
+export const ownNames: ReadonlySet<string> = new Set(rows.map(({ name }) => name));
+
 export function commandList(mode: Mode): AvailableCommand[] {
   return rows
     .filter((row) => row.modes?.includes(mode) ?? true)

@@ -111,6 +111,12 @@ async function contents(path: string): Promise<RulesFile | undefined> {
   }
 }
 
+/** The folders whose files count for a session, the most general first. */
+export function projectFolders(roots: readonly string[]): string[] {
+  const [cwd, ...others] = roots;
+  return [...others.toReversed(), ...(cwd === undefined ? [] : foldersDownTo(cwd))];
+}
+
 /** From the repository root down; without a repository only the working directory. */
 function foldersDownTo(cwd: string): string[] {
   const folders = [cwd];

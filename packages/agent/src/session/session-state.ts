@@ -9,6 +9,7 @@ import type { ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
 import { Grants } from "../permissions/decide.ts";
 import type { Mode } from "../permissions/modes.ts";
+import { CustomCommands } from "../skills/custom-commands.ts";
 import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
 import { GitState } from "./git-state.ts";
@@ -25,6 +26,7 @@ export class SessionState {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
   readonly mcp: McpServers;
+  readonly custom = new CustomCommands();
   readonly git = new GitState();
   /** US dollars so far, if the model's price is known. */
   cost: number | undefined;
@@ -75,9 +77,9 @@ export class SessionState {
     await Promise.all([current?.opened.close(), this.mcp.close()]);
   }
 
-  /** Slash commands: our own and the prompts of the MCP servers. */
+  /** Slash commands: our own, those of the project and the user, and the prompts of the MCP servers. */
   commands(mode: Mode): AvailableCommand[] {
-    return [...commandList(mode), ...this.mcp.commands];
+    return [...commandList(mode), ...this.custom.list, ...this.mcp.commands];
   }
 
   /** Sets the mode and its commands, and notifies every client. */

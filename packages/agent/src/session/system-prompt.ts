@@ -4,6 +4,7 @@ import { arch, release, type } from "node:os";
 import { type AgentSession, textOf } from "@parley/acp";
 import { type Family, familyHabits } from "../model/model-family.ts";
 import type { Mode } from "../permissions/modes.ts";
+import { type Skill, skillsSection } from "../skills/skills.ts";
 import type { Job } from "../tools/base/tool.ts";
 import { shellProgram } from "../tools/commands/shell.ts";
 import { quoted, type RulesFile } from "./house-rules.ts";
@@ -54,13 +55,14 @@ export function situation(
 interface SystemPromptParts {
   readonly rules: readonly RulesFile[];
   readonly family: Family;
+  readonly skills: readonly Skill[];
   /** Of the embedder: added to ours, or what replaces it. */
   readonly more?: string | ((ours: string) => string);
 }
 
 export function systemPrompt(
   session: AgentSession,
-  { rules, family, more = "" }: SystemPromptParts,
+  { rules, family, skills, more = "" }: SystemPromptParts,
 ): string {
   const { systemPrompt: given, roots, cwd } = session;
   const theirs = given === undefined ? "" : given.content.map((block) => textOf(block)).join("\n");
@@ -75,5 +77,7 @@ export function systemPrompt(
   ];
   const files = rules.map(quoted);
   if (files.length > 1) files.push("Where instructions disagree, the last ones count.");
-  return [...ours, place.join("\n"), theirs, ...files].filter((part) => part !== "").join("\n\n");
+  return [...ours, place.join("\n"), skillsSection(skills), theirs, ...files]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }

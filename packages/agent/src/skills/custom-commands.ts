@@ -1,17 +1,20 @@
-// Custom commands: a Markdown file in a folder `commands` is a slash command, and its text is the prompt.
+// Custom commands: a Markdown file in a folder `commands` is a slash command, and its text is the prompt. So is a skill.
 
+import { type ContentBlock, RequestError } from "@parley/acp";
 import type { AvailableCommand } from "@parley/acp/model";
+import type { Vetoes } from "../tools/base/tool.ts";
 import { frontMatterOf, lineOf } from "./front-matter.ts";
 import { markdownFiles, type Places } from "./markdown-files.ts";
+import { findSkills, textOfSkill } from "./skills.ts";
 
-export interface CustomCommand {
+interface CustomCommand {
   /** Folders are part of it: `git:commit`. */
   readonly name: string;
   readonly description: string;
   /** What to write behind it. */
   readonly hint?: string;
   /** The prompt; `$ARGUMENTS`, `$1` and so on stand for what is written behind the command. */
-  readonly text: string;
+  text(): Promise<string>;
   readonly path: string;
   readonly isOfProject: boolean;
 }
@@ -19,7 +22,7 @@ export interface CustomCommand {
 const maxDescription = 200;
 
 /** By name; of two with one name, that of the project counts, and of the folder closest to the working directory. */
-export async function findCommands(places: Places): Promise<CustomCommand[]> {
+async function findCommands(places: Places): Promise<CustomCommand[]> {
   const files = await markdownFiles("commands", places, (name) => name.endsWith(".md"));
   const commands = await Promise.all(
     files.map(async ({ path, relativePath, text, isOfProject }): Promise<CustomCommand> => {
@@ -29,18 +32,20 @@ export async function findCommands(places: Places): Promise<CustomCommand[]> {
         body.split("\n").find((line) => line.trim() !== ""),
         maxDescription,
       );
-      const hint = lineOf(fields["argument-hint"], maxDescription);
+      const hint =
+        lineOf(fields["argument-hint"], maxDescription) ??
+        (/\$(?:ARGUMENTS|[1-9])/.test(body) ? "arguments" : undefined);
       return {
         name,
         description: lineOf(fields["description"], maxDescription) ?? first ?? name,
         ...(hint !== undefined && { hint }),
-        text: body.trim(),
+        text: async () => body.trim(),
         path,
         isOfProject,
       };
     }),
   );
-  const usable = commands.filter(({ name, text }) => isCommandName(name) && text !== "");
+  const usable = commands.filter(({ name }) => isCommandName(name));
   return [...new Map(usable.map((command) => [command.name, command])).values()];
 }
 
@@ -48,18 +53,59 @@ function isCommandName(name: string): boolean {
   return /^[\p{L}\p{N}_.:-]{1,64}$/u.test(name);
 }
 
-export function availableCommand({ name, description, hint, text }: CustomCommand): AvailableCommand {
-  const takes = hint ?? (/\$(?:ARGUMENTS|[1-9])/.test(text) ? "arguments" : undefined);
-  return {
-    type: "command",
-    name,
-    description,
-    ...(takes !== undefined && { input: { type: "text", hint: takes } }),
-  };
+/** The custom commands of a session. */
+export class CustomCommands {
+  #found: readonly CustomCommand[] = [];
+
+  /** Looks for them again; true when the list has changed. Names in `taken` are commands of the agent itself. */
+  async refresh(places: Places, taken: ReadonlySet<string>): Promise<boolean> {
+    const before = JSON.stringify(this.list);
+    const [skills, commands] = await Promise.all([findSkills(places), findCommands(places)]);
+    const asCommands = skills.map(
+      (skill): CustomCommand => ({ ...skill, hint: "what to do", text: () => textOfSkill(skill) }),
+    );
+    const all = new Map([...asCommands, ...commands].map((command) => [command.name, command]));
+    this.#found = [...all.values()].filter(({ name }) => !taken.has(name));
+    return JSON.stringify(this.list) !== before;
+  }
+
+  get list(): AvailableCommand[] {
+    return this.#found.map(({ name, description, hint }) => ({
+      type: "command",
+      name,
+      description,
+      ...(hint !== undefined && { input: { type: "text" as const, hint } }),
+    }));
+  }
+
+  /** Replaces a command at the start of the first text by the prompt that it stands for. */
+  async expand(
+    prompt: readonly ContentBlock[],
+    vetoes: Vetoes | undefined,
+  ): Promise<readonly ContentBlock[]> {
+    const at = prompt.findIndex(({ type }) => type === "text");
+    const first = prompt[at];
+    const [, word, argument = ""] =
+      first?.type === "text" ? (/^\s*\/(\S+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
+    const command = this.#found.find(({ name }) => name === word);
+    if (command === undefined) return prompt;
+    const { path, isOfProject } = command;
+    if (isOfProject && (await vetoes?.unreadable([path]))?.has(path)) {
+      throw new RequestError(
+        "invalid_params",
+        `/${word} is in ${path}, which your rules do not let be read`,
+        {
+          data: { reason: "custom_command", path: "/prompt" },
+        },
+      );
+    }
+    const text = expanded(await command.text(), argument.trim());
+    return prompt.map((block, i) => (i === at ? { type: "text" as const, text } : block));
+  }
 }
 
 /** The prompt that a command stands for. */
-export function expanded({ text }: Pick<CustomCommand, "text">, given: string): string {
+function expanded(text: string, given: string): string {
   const words = Array.from(given.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g), ([, a, b, c]) => a ?? b ?? c ?? "");
   let takesArguments = false;
   const filled = text.replaceAll(/\$(?:ARGUMENTS|([1-9]))/g, (_, position?: string) => {

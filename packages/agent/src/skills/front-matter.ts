@@ -18,13 +18,21 @@ export async function frontMatterOf(text: string): Promise<FrontMatter> {
 
 async function fieldsOf(yaml: string): Promise<FrontMatter["fields"]> {
   const { parse } = await import("yaml");
+  // people write `description: Use it for: …` without quotes: such a line is text
+  const lines = Object.fromEntries(
+    Array.from(yaml.matchAll(/^([\w-]+):[ \t]+([^\s&*{[|>].*?)[ \t]*\r?$/gm), ([, name = "", value]) => [
+      name,
+      value,
+    ]),
+  );
   try {
     const value: unknown = parse(yaml, { maxAliasCount: 0, logLevel: "silent" });
-    return isObject(value) ? (value as FrontMatter["fields"]) : {};
+    if (!isObject(value)) return lines;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, field]) => [name, isObject(field) ? (lines[name] ?? field) : field]),
+    );
   } catch {
-    // people write `description: Use this: …` without quotes: take lines as they are
-    const lines = yaml.matchAll(/^([\w-]+):[ \t]*(.*?)[ \t]*\r?$/gm);
-    return Object.fromEntries(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
+    return lines;
   }
 }
 

@@ -5,7 +5,7 @@ import { isatty } from "node:tty";
 import { optional, withTimeout } from "@parley/acp/internal";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
-import { credentialsFile, openAccount } from "@parley/agent/internal";
+import { commandHooks, credentialsFile, openAccount } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
 import { configPath, credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
@@ -37,6 +37,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     configured: account.models,
     version,
     userFolder: dirname(configPath()),
+    ...(config.hooks && { hooks: commandHooks(config.hooks) }),
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
