@@ -44,6 +44,8 @@ export interface DefinedCall extends Omit<PreparedCall, "run"> {
  * @param definition - The name, the description for the model, the arguments, and `prepare`.
  *
  * @example
+ * import { defineTool } from "@parley/agent/tools";
+ *
  * const wordCount = defineTool({
  *   name: "word_count",
  *   description: "Count the words of a file.",

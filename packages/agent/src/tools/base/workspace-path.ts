@@ -44,7 +44,11 @@ export interface ResolvedPath {
  * @param given - The path. It need not exist.
  *
  * @example
- * const { path, paths, shown } = await resolvePath(context, "src/../a.txt");
+ * import type { ToolContext } from "@parley/agent";
+ * import { resolvePath } from "@parley/agent/tools";
+ *
+ * export const isNamed = async (context: ToolContext, given: string) =>
+ *   (await resolvePath(context, given)).shown.endsWith(".md");
  */
 export async function resolvePath(context: ToolContext, given: string): Promise<ResolvedPath> {
   const path = absolutePath(context, given);
