@@ -28,6 +28,7 @@ const draftTitles: Readonly<Record<string, readonly [title: string, kind: ToolKi
   grep: ["Search", "search"],
   bash: ["Run a command", "execute"],
   fetch: ["Fetch", "fetch"],
+  task: ["Task", "think"],
   todo: ["Plan", "think"],
   ask: ["Ask a question", "other"],
   job: ["Look at a command", "read"],
@@ -50,7 +51,7 @@ export function draftPresentation({ name, input }: Pick<ToolCallPart, "name" | "
   return { title: oneLine(typeof path === "string" ? `${title} ${path}` : title) || "A call", kind };
 }
 
-export function drafts(turn: Turn) {
+export function drafts(turn: Pick<Turn, "announce" | "update">) {
   const byModelId = new Map<string, Draft>();
   const ids = new Map<string, string>();
   return {

@@ -6,6 +6,9 @@ import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } f
 import { ModelError } from "../model/model.ts";
 import { type Drafts, drafts } from "./drafts.ts";
 
+/** Who gets the answer while it is written: a turn, or nobody. */
+export type Listener = Pick<Turn, "signal" | "say" | "think" | "announce" | "update">;
+
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
   readonly hasText: boolean;
@@ -17,7 +20,7 @@ export interface ModelStep {
 
 /** Calls `keep` with the parts of the answer before it returns or throws. */
 export async function modelStep(
-  turn: Turn,
+  turn: Listener,
   model: Model,
   request: Omit<ModelRequest, "signal">,
   keep: (parts: readonly AssistantPart[]) => void,
@@ -25,11 +28,8 @@ export async function modelStep(
   const answer = assistantMessage();
   const callDrafts = drafts(turn);
   let hasText = false;
-  const onWait = ({ reason, delayMs }: Wait) => {
-    void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
-  };
   try {
-    for await (const event of model.stream({ ...request, signal: turn.signal, onWait })) {
+    for await (const event of model.stream({ onWait: sayWait(turn), ...request, signal: turn.signal })) {
       turn.signal.throwIfAborted();
       switch (event.type) {
         case "text":
@@ -61,6 +61,13 @@ export async function modelStep(
   }
   turn.signal.throwIfAborted();
   throw new ModelError("cut_off", `${model.facts.name} stopped in the middle of its answer: try again`);
+}
+
+/** Tells the user of a pause before a request is repeated. */
+export function sayWait(turn: Pick<Turn, "think">): (wait: Wait) => void {
+  return ({ reason, delayMs }) => {
+    void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
+  };
 }
 
 /** Makes the id unique within the answer, since every call needs exactly one outcome. */

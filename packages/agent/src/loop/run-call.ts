@@ -15,6 +15,8 @@ import {
   type CommandHolder,
   type PreparedCall,
   type RunContext,
+  type SubagentReport,
+  type SubagentTask,
   type Tool,
   type ToolContext,
   ToolError,
@@ -29,19 +31,23 @@ export interface RunCallOptions {
   readonly all: readonly Tool[];
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
-  readonly drafts: Drafts;
+  readonly drafts: Pick<Drafts, "idOf">;
+  /** The call of the subagent that makes this one. */
+  readonly parent?: { readonly call: ToolCall; readonly name: string };
+  /** Has a subagent work on a task of a call. */
+  delegate?(task: SubagentTask, call: ToolCall): Promise<SubagentReport>;
 }
 
-/** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
+/** Rejects only when the turn or the subagent is cancelled; any other failure becomes the outcome. */
 export async function runCall(part: ToolCallPart, options: RunCallOptions): Promise<ToolOutcome> {
-  const { turn } = options;
+  const { signal } = options.context;
   try {
     const tool = findTool(part, options);
     const prepared = await tool.prepare(part.input, options.context);
-    turn.signal.throwIfAborted();
+    signal.throwIfAborted();
     return await runPrepared(part, prepared, options);
   } catch (error) {
-    turn.signal.throwIfAborted();
+    signal.throwIfAborted();
     return await showFailure(part, error, options);
   }
 }
@@ -61,7 +67,7 @@ function findTool({ name }: ToolCallPart, { turn, tools, all }: RunCallOptions):
 async function showFailure(
   part: ToolCallPart,
   error: unknown,
-  { turn, drafts }: RunCallOptions,
+  { turn, drafts, parent }: RunCallOptions,
 ): Promise<ToolOutcome> {
   const message = messageOf(error);
   const toolCallId = drafts.idOf(part);
@@ -69,7 +75,7 @@ async function showFailure(
     ...draftPresentation(part),
     name: part.name,
     rawInput: part.input,
-    ...optional({ toolCallId }),
+    ...optional({ toolCallId, parent: parent?.call }),
   };
   await turn.tool(start, (call) =>
     call.finish("failed", { content: [shownText(message)], rawOutput: modelMessageOf(error) }),
@@ -91,7 +97,7 @@ async function runPrepared(
   if (verdict().type !== "ask") return run();
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
-    turn.signal.throwIfAborted();
+    options.context.signal.throwIfAborted();
     return run();
   });
 }
@@ -118,6 +124,7 @@ async function report(
   let rejected = unanswered;
   const start = {
     ...callStart(part, prepared, options.drafts.idOf(part)),
+    ...optional({ parent: options.parent?.call }),
     ...(verdict.type === "ask" && {
       permission: question(prepared, verdict, options, (_meta) => {
         rejected = rejection(_meta);
@@ -139,7 +146,7 @@ async function report(
       await call.finish(status, { content, rawOutput: advice === undefined ? told : { told, advice } });
     });
   } catch (error) {
-    turn.signal.throwIfAborted();
+    options.context.signal.throwIfAborted();
     outcome = failed(part, ...wordsOf(error, hasBegun ? undefined : rejected));
   }
   return outcome;
@@ -181,12 +188,12 @@ async function refusalBefore(
 function question(
   { access }: Pick<PreparedCall, "access">,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
-  { turn }: Pick<RunCallOptions, "turn">,
+  { turn, parent }: Pick<RunCallOptions, "turn" | "parent">,
   answered: (_meta: Meta | undefined) => void,
 ): PermissionOptions {
   return {
     options: permissionOptions(access, subjects),
-    description: reason,
+    description: parent === undefined ? reason : `for the task ${JSON.stringify(parent.name)}: ${reason}`,
     onAnswer({ kind }, { _meta }) {
       answered(_meta);
       if (kind === "allow_always" || kind === "reject_always")
@@ -272,7 +279,7 @@ async function mayConnect(
   }
 }
 
-function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: string): RunContext {
+function runContext({ turn, context, delegate }: RunCallOptions, call: ToolCall, title: string): RunContext {
   const { session } = turn;
   return {
     ...context,
@@ -280,6 +287,10 @@ function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: st
     call,
     plan: (entries) => turn.plan(entries),
     connect: (host) => mayConnect({ turn, context }, host),
+    async delegate(task) {
+      if (delegate === undefined) throw new ToolError("a subagent cannot start another one");
+      return delegate(task, call);
+    },
     ask: (question, options) => askUser(turn, { call, title }, question, options),
     background(start, run) {
       // its end is shown on the background call itself

@@ -2,7 +2,7 @@
 
 import type { StopReason } from "@parley/acp";
 import { continueRequest } from "../model/agent-requests.ts";
-import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
+import { type Model, ModelError } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
 import { compact, isFull, type Prefix } from "../session/compaction.ts";
@@ -14,7 +14,9 @@ import { shortenAttachments } from "../session/shorten-attachments.ts";
 import { showUsage } from "../session/usage.ts";
 import type { Tool, ToolContext } from "../tools/base/tool.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
-import { type RunCallOptions, runCall } from "./run-call.ts";
+import type { RunCallOptions } from "./run-call.ts";
+import { runCalls } from "./run-calls.ts";
+import { runSubagent } from "./subagent.ts";
 
 export interface LoopOptions {
   readonly turn: CodingTurn;
@@ -62,9 +64,15 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
       const { context } = options;
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));
-      await runCalls(step.calls, { turn, tools, all: options.all(), context, drafts }, (outcome) =>
-        state.transcript.addOutcome(outcome),
-      );
+      const given: RunCallOptions = {
+        turn,
+        tools,
+        all: options.all(),
+        context,
+        drafts,
+        delegate: (task, call) => runSubagent(task, call, { turn, model: options.model(), tools, context }),
+      };
+      await runCalls(step.calls, given, (outcome) => state.transcript.addOutcome(outcome));
       turn.signal.throwIfAborted();
       const isSteered = await takeInbox(options);
       // /clear during the turn ends it
@@ -156,31 +164,4 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
     if (state.transcript.addUser(parts)) isAny = true;
   }
   return isAny;
-}
-
-const maxAtOnce = 8;
-
-/** Calls `done` with each outcome. Rejects when the turn is cancelled, after all running calls have ended. */
-async function runCalls(
-  calls: readonly ToolCallPart[],
-  options: RunCallOptions,
-  done: (outcome: ToolOutcome) => void,
-): Promise<void> {
-  for (const group of groups(calls, options)) {
-    options.turn.signal.throwIfAborted();
-    const ends = await Promise.allSettled(group.map(async (call) => done(await runCall(call, options))));
-    for (const end of ends) if (end.status === "rejected") throw end.reason;
-  }
-}
-
-function groups(calls: readonly ToolCallPart[], { tools }: RunCallOptions): ToolCallPart[][] {
-  const reads = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
-  const found: { isRead: boolean; calls: ToolCallPart[] }[] = [];
-  for (const call of calls) {
-    const isRead = reads.has(call.name);
-    const last = found.at(-1);
-    if (isRead && last?.isRead && last.calls.length < maxAtOnce) last.calls.push(call);
-    else found.push({ isRead, calls: [call] });
-  }
-  return found.map((group) => group.calls);
 }

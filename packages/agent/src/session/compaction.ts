@@ -39,7 +39,7 @@ export const requestTokensKey = "parley.dev/keptRequestTokens";
 
 /** `compactAt`: the part of the context window that a conversation may take. */
 export function isFull(
-  { transcript, counted }: SessionState,
+  { transcript, counted }: Pick<SessionState, "transcript" | "counted">,
   { facts }: Model,
   system: string,
   compactAt = 1,

@@ -8,6 +8,7 @@ import {
   type SessionUpdate,
   textOf,
 } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
@@ -170,7 +171,8 @@ class Rebuilding {
   #call(patch: ToolPatch): void {
     const { toolCallId: id, name } = patch;
     const known = this.#calls.get(id);
-    if (known === undefined && name == null) return;
+    // later updates of a call have no name
+    if (known === undefined && (name == null || isOfSubagent(patch))) return;
     const call: Call = known ?? { ...newCall, id, name: name ?? "" };
     this.#calls.set(id, call);
     if (patch.rawInput !== undefined) {
@@ -193,6 +195,12 @@ class Rebuilding {
     };
     this.#transcript.compact(summary, { kept: numberAt(keptKey), requestTokens: numberAt(requestTokensKey) });
   }
+}
+
+/** The model has the report of a subagent, and none of its calls. */
+function isOfSubagent({ _meta }: ToolPatch): boolean {
+  const claude = _meta?.["claudeCode"];
+  return isObject(claude) && claude["parentToolUseId"] !== undefined;
 }
 
 function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {

@@ -10,6 +10,7 @@ import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { findTool, listTool } from "./search/find-and-list.ts";
 import { grepTool } from "./search/grep.ts";
+import { taskTool } from "./task/task.ts";
 import { fetchTool } from "./web/fetch.ts";
 
 export const tools: readonly Tool[] = [
@@ -24,6 +25,7 @@ export const tools: readonly Tool[] = [
   bashTool,
   jobTool,
   fetchTool,
+  taskTool,
   todoTool,
   askTool,
   switchModeTool,
