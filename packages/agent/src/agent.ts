@@ -52,6 +52,11 @@ export interface CodingAgentOptions
   readonly sandbox?: CommandSandbox | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
+  /**
+   * Where the contents of files are stored before a turn changes them, for `/undo`. Default: a temporary folder, which is removed
+   * with the session.
+   */
+  readonly undoFolder?: string | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -83,7 +88,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
-  const { privateHosts = [], sandbox = "workspace" } = options;
+  const { privateHosts = [], sandbox = "workspace", undoFolder } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
@@ -122,7 +127,13 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");
-        return openSession(session, origin, { store, version, defaults: defaults(), privateHosts });
+        return openSession(session, origin, {
+          store,
+          version,
+          defaults: defaults(),
+          privateHosts,
+          undoFolder,
+        });
       },
       setConfigOption(session, configId, value) {
         if (configId !== "mode" || !isMode(value)) return;

@@ -236,6 +236,7 @@ async function perform(
   call: ToolCall,
 ): Promise<ToolOutcome> {
   try {
+    await options.turn.session.data.undo.before(prepared.access, options.turn, call.signal);
     const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
     const { content, hasFailed = false } = result;

@@ -13,6 +13,7 @@ import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
+import { SessionUndo, type SessionUndoOptions } from "./undo.ts";
 
 /** A turn of this agent: `turn.session.data` is the state of its session. */
 export type CodingTurn = Turn<SessionState>;
@@ -21,6 +22,7 @@ export class SessionState {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
   readonly mcp: McpServers;
+  readonly undo: SessionUndo;
   /** US dollars so far, if the model's price is known. */
   cost: number | undefined;
   /** Tokens of the last request as its provider counted them, and how many messages it had. */
@@ -41,8 +43,9 @@ export class SessionState {
   #lastTask: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
 
-  constructor(options: McpServersOptions) {
+  constructor(options: McpServersOptions, undo: SessionUndoOptions) {
     this.mcp = new McpServers(options);
+    this.undo = new SessionUndo(undo);
   }
 
   /** The workspace of the tools. Opened on first use, and again when the roots change. */
@@ -63,12 +66,12 @@ export class SessionState {
   async close(): Promise<void> {
     const current = this.#workspace;
     this.#workspace = undefined;
-    await Promise.all([current?.opened.close(), this.mcp.close()]);
+    await Promise.all([current?.opened.close(), this.mcp.close(), this.undo.close()]);
   }
 
   /** Slash commands: our own and the prompts of the MCP servers. */
   commands(mode: Mode): AvailableCommand[] {
-    return [...commandList(mode), ...this.mcp.commands];
+    return [...commandList(mode, { hasUndo: this.undo.isOffered }), ...this.mcp.commands];
   }
 
   /** Sets the mode and its commands, and notifies every client. */
