@@ -236,7 +236,9 @@ async function perform(
   call: ToolCall,
 ): Promise<ToolOutcome> {
   try {
-    await options.turn.session.data.undo.before(prepared.access, options.turn, call.signal);
+    const snapshot = options.turn.session.data.undo.before(prepared.access, options.turn, call.signal);
+    // a call that asks must do so at once, or it would be shown as running before
+    if (snapshot !== undefined) await snapshot;
     const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
     const { content, hasFailed = false } = result;

@@ -194,8 +194,7 @@ test("/undo in the middle of a turn that changes files says to wait", {
   const talking = await talk({ version: 2, cwd, models: [model], answers: ["allow_once"] });
   const { result } = talking.session.prompt("change");
   await asked.promise;
-  const undo = talking.session.prompt("/undo");
-  await undo.accepted;
+  const undo = talking.session.steer("/undo");
   sent.resolve();
   await Promise.all([result, undo.result]);
   assert.match(said(talking.updates), /This turn has begun to change files/);

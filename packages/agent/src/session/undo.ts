@@ -58,9 +58,17 @@ export class SessionUndo {
     return this.#options.session.clientCapabilities._meta?.[reviewKey] !== true;
   }
 
-  /** Call it before a call with this access runs. What cannot be kept does not stop the call. */
-  async before({ type, ...access }: Access, turn: Turn, signal: AbortSignal): Promise<void> {
-    if (!this.isOffered || (type !== "write" && type !== "run" && type !== "mcp")) return;
+  /**
+   * Call it before a call with this access runs. What cannot be kept does not stop the call. Undefined when the call changes
+   * nothing.
+   */
+  before(access: Access, turn: Turn, signal: AbortSignal): Promise<void> | undefined {
+    const changes = access.type === "write" || access.type === "run" || access.type === "mcp";
+    if (!changes || !this.isOffered) return undefined;
+    return this.#before(access.type === "write" ? access.paths : [], turn, signal);
+  }
+
+  async #before(paths: readonly string[], turn: Turn, signal: AbortSignal): Promise<void> {
     this.#begun ??= this.#begin(turn);
     if (this.#isLate) return;
     const begun = await within(longestBeginMs, this.#begun, signal);
@@ -68,7 +76,6 @@ export class SessionUndo {
     this.#isLate = begun === undefined;
     if (this.#isLate)
       return tell(turn, "The files take long to look at: what this turn changes first cannot be undone.");
-    const paths = "paths" in access ? access.paths : [];
     for (const path of paths) await begun?.review?.protect(path).catch(() => false);
     signal.throwIfAborted();
   }
