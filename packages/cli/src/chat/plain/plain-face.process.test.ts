@@ -150,8 +150,12 @@ test("with our own agent there is one /undo, that of chat, and one snapshot", pa
   assert.match(ran.stdout, /undone notes\.txt/);
   assert.equal(readFileSync(join(cwd, "notes.txt"), "utf8"), "hello\n");
   assert.equal(ran.stdout.split("/undo: ").length - 1, 1, ran.stdout);
-  const [workspace = ""] = readdirSync(join(home, "state/review"));
-  assert.equal(readdirSync(join(home, "state/review", workspace)).length, 1);
+  const store = join(home, "state/review");
+  const workspaces = readdirSync(store, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assert.deepEqual(
+    workspaces.map(({ name }) => readdirSync(join(store, name)).length),
+    [1],
+  );
 });
 
 test(
