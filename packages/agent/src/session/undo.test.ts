@@ -51,7 +51,7 @@ inEveryVersion(
     const undone = await ask(before, "/undo");
     assert.match(
       undone,
-      /^Taken back of "make three loud":\n- undone a\.txt\n- undone keep\.txt\n.*`\/redo`/s,
+      /^Taken back, from "make three loud":\n- undone a\.txt\n- undone keep\.txt\n.*`\/redo`/s,
     );
     assert.deepEqual([text("a.txt"), text("keep.txt")], ["ONE\ntwo\nthree\n", "k\n"]);
     assert.match(await ask(before, "/undo"), /"make one loud"/);
@@ -71,7 +71,11 @@ inEveryVersion(
     const { agent } = await connected({ ...setup, models: [again], store });
     const session = await agent.loadSession(before.session.sessionId, { cwd: setup.cwd });
     await session.prompt("still there?").result;
-    assert.match(JSON.stringify(again.sent[0]?.messages), /Taken back of .*make three loud/s, "also later");
+    assert.match(
+      JSON.stringify(again.sent[0]?.messages),
+      /Taken back, from .*make three loud/s,
+      "also later",
+    );
   },
 );
 
@@ -89,6 +93,7 @@ test("/undo keeps what the user changed since, and leaves lines alone that both 
   writeFileSync(join(cwd, "b.txt"), "user's\n");
   const answer = await ask(talking, "/undo");
   assert.match(answer, /- merged a\.txt: your own changes of it stay/);
+  assert.match(answer, /- refused b\.txt: you changed this since/);
   assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "1\n2\n3\n4\n5\nsix\n");
   assert.equal(readFileSync(join(cwd, "b.txt"), "utf8"), "user's\n");
 });
@@ -138,7 +143,7 @@ test("a call that the user rejects, and a turn that is cancelled, are no reason 
   await hang.promise;
   await talking.session.cancel();
   assert.equal((await result).stopReason, "cancelled");
-  assert.match(await ask(talking, "/undo"), /^Taken back of "cancelled":\n- undone a\.txt/);
+  assert.match(await ask(talking, "/undo"), /^Taken back, from "cancelled":\n- undone a\.txt/);
   assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "a\n");
 });
 

@@ -100,7 +100,7 @@ export class SessionUndo {
       if (last === 0) return "No turn has changed anything that can be taken back.";
       const result = await review.undo({ turn: last });
       if (result.files.some(isDone)) undone.push(result);
-      const { label = "" } = review.turns.find(({ number }) => number === last) ?? {};
+      const label = review.turns.find(({ number }) => number === last)?.label || `turn ${last}`;
       return { title: `${takenBack} ${JSON.stringify(label)}:`, result, hint: "`/redo` puts it back." };
     });
   }
@@ -197,7 +197,7 @@ interface Done {
   readonly hint: string;
 }
 
-const takenBack = "Taken back of";
+const takenBack = "Taken back, from";
 const putBack = "Put back:";
 
 /** What a model is told of an answer that it did not hear. Undefined when that says nothing to it. */
@@ -210,7 +210,8 @@ export function noteOfAnswer(text: string): string | undefined {
 function linesOf({ title, result, hint }: Done, cwd: string): string[] {
   const { files, notes } = result;
   const lines = files.map((file) => `- ${fileLine(file, cwd)}`);
-  return [title, ...lines, ...notes, ...(files.some(isDone) ? [hint] : [])];
+  if (!files.some(isDone)) return ["No file was changed:", ...lines, ...notes];
+  return [title, ...lines, ...notes, hint];
 }
 
 function fileLine({ path, outcome, reason }: FileOutcome, cwd: string): string {
