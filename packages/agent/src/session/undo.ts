@@ -16,6 +16,7 @@ const reviewKey = "parley.dev/review";
 const longestBeginMs = 30_000;
 /** A turn ends before its last snapshot after so long. */
 const longestEndMs = 5_000;
+const maxNoteCharacters = 10_000;
 
 export interface SessionUndoOptions {
   readonly session: Pick<AgentSession, "roots" | "cwd" | "clientCapabilities">;
@@ -96,7 +97,7 @@ export class SessionUndo {
     return this.#answer(async (review, undone) => {
       const { files } = await review.changes();
       const open = files.flatMap(({ hunks }) => hunks).filter(({ state }) => state === "open");
-      const last = Math.max(0, ...open.flatMap(({ turns }) => turns));
+      const last = open.flatMap(({ turns }) => turns).reduce((one, other) => Math.max(one, other), 0);
       if (last === 0) return "No turn has changed anything that can be taken back.";
       const result = await review.undo({ turn: last });
       if (result.files.some(isDone)) undone.push(result);
@@ -159,7 +160,7 @@ export class SessionUndo {
       if (this.#problem !== undefined)
         left.push(`The last turn that changed files is not covered: ${this.#problem}`);
       const lines = typeof done === "string" ? [done] : linesOf(done, this.#options.session.cwd);
-      return { text: [...lines, ...left].join("\n"), note: review.takeReport() };
+      return { text: [...lines, ...left].join("\n"), note: shortened(review.takeReport()) };
     } catch (error) {
       return only(`Nothing was changed: ${messageOf(error)}`);
     }
@@ -217,6 +218,12 @@ function linesOf({ title, result, hint }: Done, cwd: string): string[] {
 function fileLine({ path, outcome, reason }: FileOutcome, cwd: string): string {
   const why = reason ?? (outcome === "merged" ? "your own changes of it stay" : undefined);
   return `${outcome} ${oneLine(relative(cwd, path))}${why === undefined ? "" : `: ${oneLine(why)}`}`;
+}
+
+/** It quotes lines, and may be as long as all changes. */
+function shortened(report: string | undefined): string | undefined {
+  if (report === undefined || report.length <= maxNoteCharacters) return report;
+  return `${report.slice(0, maxNoteCharacters).toWellFormed()}\n[cut: there are more]`;
 }
 
 function isDone({ outcome }: FileOutcome): boolean {
