@@ -13,7 +13,7 @@ const sources = repositoryFiles().filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(f
 /** The packages that each package may import. Test files and test support may import any. */
 const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   acp: [],
-  agent: ["acp", "sandbox"],
+  agent: ["acp", "review", "sandbox"],
   client: ["acp", "sandbox"],
   conformance: ["acp"],
   gateway: ["acp"],

@@ -62,6 +62,11 @@ export interface CodingAgentOptions
   readonly userFolder?: string | undefined;
   /** Called before and after the calls of tools. Default: none. */
   readonly hooks?: Hooks | undefined;
+  /**
+   * Where the contents of files are stored before a turn changes them, for `/undo`. Default: a temporary folder, which is removed
+   * with the session.
+   */
+  readonly undoFolder?: string | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -93,7 +98,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
-  const { privateHosts = [], sandbox = "workspace" } = options;
+  const { privateHosts = [], sandbox = "workspace", undoFolder } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
@@ -143,6 +148,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
           defaults: defaults(),
           privateHosts,
           userFolder: options.userFolder,
+          undoFolder,
         });
       },
       setConfigOption(session, configId, value) {

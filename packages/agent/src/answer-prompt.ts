@@ -50,6 +50,8 @@ export async function answerPrompt(turn: CodingTurn, options: PromptOptions): Pr
   } catch (error) {
     if (!turn.signal.aborted) throw error;
     stopReason = "cancelled";
+  } finally {
+    await turn.session.data.undo.end();
   }
   const { turnTokens } = turn.session.data;
   return { stopReason, ...optional({ usage: options.reportsUsage ? turnTokens : undefined }) };

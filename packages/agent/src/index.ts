@@ -42,6 +42,8 @@ export {
   type Presentation,
   type RunContext,
   type SandboxPolicy,
+  type SubagentReport,
+  type SubagentTask,
   type Tool,
   type ToolContext,
   ToolError,

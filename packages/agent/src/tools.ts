@@ -20,4 +20,5 @@ export { readTool } from "./tools/files/read.ts";
 export { writeTool } from "./tools/files/write.ts";
 export { findTool, listTool } from "./tools/search/find-and-list.ts";
 export { grepTool } from "./tools/search/grep.ts";
+export { taskTool } from "./tools/task/task.ts";
 export { fetchTool } from "./tools/web/fetch.ts";

@@ -142,7 +142,7 @@ export type AgentStep =
   | ({ readonly think: string | ContentBlock } & ChunkFields)
   | { readonly plan: readonly PlanEntry[]; readonly planId?: string }
   | {
-      readonly tool: ToolCallStart;
+      readonly tool: Omit<ToolCallStart, "parent">;
       readonly steps?: readonly AgentStep[];
       /** Default "completed". False leaves it open until the turn ends. */
       readonly status?: "completed" | "failed" | "cancelled" | false;
@@ -151,7 +151,7 @@ export type AgentStep =
     }
   /** A tool call in the background; the script continues meanwhile. */
   | {
-      readonly background: ToolCallStart;
+      readonly background: Omit<ToolCallStart, "parent">;
       readonly steps?: readonly AgentStep[];
       readonly status?: "completed" | "failed" | "cancelled";
       readonly rawOutput?: unknown;

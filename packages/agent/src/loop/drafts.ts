@@ -38,7 +38,7 @@ function isPath({ aliases }: Tool, name: string): boolean {
   return name === "path" || aliases?.["path"]?.includes(name) === true;
 }
 
-export function drafts(turn: Turn, tools: readonly Tool[]) {
+export function drafts(turn: Pick<Turn, "announce" | "update">, tools: readonly Tool[]) {
   const byModelId = new Map<string, ShownDraft>();
   const ids = new Map<string, string>();
   return {

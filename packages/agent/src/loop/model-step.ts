@@ -7,6 +7,9 @@ import { ModelError } from "../model/model.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import { type Drafts, drafts } from "./drafts.ts";
 
+/** Who gets the answer while it is written: a turn, or nobody. */
+export type Listener = Pick<Turn, "signal" | "say" | "think" | "announce" | "update">;
+
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
   readonly hasText: boolean;
@@ -18,7 +21,7 @@ export interface ModelStep {
 
 /** `tools` are those of all modes. Calls `keep` with the parts of the answer before it returns or throws. */
 export async function modelStep(
-  turn: Turn,
+  turn: Listener,
   model: Model,
   request: Omit<ModelRequest, "signal">,
   tools: readonly Tool[],
@@ -27,11 +30,8 @@ export async function modelStep(
   const answer = assistantMessage();
   const callDrafts = drafts(turn, tools);
   let hasText = false;
-  const onWait = ({ reason, delayMs }: Wait) => {
-    void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
-  };
   try {
-    for await (const event of model.stream({ ...request, signal: turn.signal, onWait })) {
+    for await (const event of model.stream({ onWait: sayWait(turn), ...request, signal: turn.signal })) {
       turn.signal.throwIfAborted();
       switch (event.type) {
         case "text":
@@ -63,6 +63,13 @@ export async function modelStep(
   }
   turn.signal.throwIfAborted();
   throw new ModelError("cut_off", `${model.facts.name} stopped in the middle of its answer: try again`);
+}
+
+/** Tells the user of a pause before a request is repeated. */
+export function sayWait(turn: Pick<Turn, "think">): (wait: Wait) => void {
+  return ({ reason, delayMs }) => {
+    void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
+  };
 }
 
 /** Makes the id unique within the answer, since every call needs exactly one outcome. */

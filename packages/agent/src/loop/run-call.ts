@@ -17,6 +17,8 @@ import {
   type CommandHolder,
   type PreparedCall,
   type RunContext,
+  type SubagentReport,
+  type SubagentTask,
   type Tool,
   type ToolContext,
   ToolError,
@@ -32,23 +34,27 @@ export interface RunCallOptions {
   readonly all: readonly Tool[];
   readonly context: ToolContext;
   /** Calls that were shown while the model wrote them. */
-  readonly drafts: Drafts;
+  readonly drafts: Pick<Drafts, "idOf">;
   /** Called with the access of each call that runs. */
   touched(access: Access): void;
   readonly hooks: Hooks | undefined;
+  /** The call of the subagent that makes this one. */
+  readonly parent?: { readonly call: ToolCall; readonly name: string };
+  /** Has a subagent work on a task of a call. */
+  delegate?(task: SubagentTask, call: ToolCall): Promise<SubagentReport>;
 }
 
-/** Rejects only when the turn is cancelled; any other failure becomes the outcome. */
+/** Rejects only when the turn or the subagent is cancelled; any other failure becomes the outcome. */
 export async function runCall(part: ToolCallPart, options: RunCallOptions): Promise<ToolOutcome> {
-  const { turn } = options;
+  const { signal } = options.context;
   try {
     const tool = findTool(part, options);
     const prepared = await tool.prepare(part.input, options.context);
-    turn.signal.throwIfAborted();
-    await callBefore(options.hooks, hookedCall(part, prepared, turn));
+    signal.throwIfAborted();
+    await callBefore(options.hooks, hookedCall(part, prepared, options.turn));
     return await runPrepared(part, prepared, options);
   } catch (error) {
-    turn.signal.throwIfAborted();
+    signal.throwIfAborted();
     return await showFailure(part, error, options);
   }
 }
@@ -75,7 +81,7 @@ function missing(name: string, { session }: CodingTurn, all: readonly Tool[]): s
 async function showFailure(
   part: ToolCallPart,
   error: unknown,
-  { turn, drafts, all }: RunCallOptions,
+  { turn, drafts, all, parent }: RunCallOptions,
 ): Promise<ToolOutcome> {
   const message = messageOf(error);
   const toolCallId = drafts.idOf(part);
@@ -83,7 +89,7 @@ async function showFailure(
     ...draftPresentation(part, all),
     name: part.name,
     rawInput: part.input,
-    ...optional({ toolCallId }),
+    ...optional({ toolCallId, parent: parent?.call }),
   };
   await turn.tool(start, (call) =>
     call.finish("failed", { content: [shownText(message)], rawOutput: modelMessageOf(error) }),
@@ -105,7 +111,7 @@ async function runPrepared(
   if (verdict().type !== "ask") return run();
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
-    turn.signal.throwIfAborted();
+    options.context.signal.throwIfAborted();
     return run();
   });
 }
@@ -132,6 +138,7 @@ async function report(
   let rejected = unanswered;
   const start = {
     ...callStart(part, prepared, options.drafts.idOf(part)),
+    ...optional({ parent: options.parent?.call }),
     ...(verdict.type === "ask" && {
       permission: question(prepared, verdict, options, (_meta) => {
         rejected = rejection(_meta);
@@ -154,7 +161,7 @@ async function report(
       await call.finish(status, { content, rawOutput: advice === undefined ? told : { told, advice } });
     });
   } catch (error) {
-    turn.signal.throwIfAborted();
+    options.context.signal.throwIfAborted();
     outcome = failed(part, ...wordsOf(error, hasBegun ? undefined : rejected));
   }
   return outcome;
@@ -196,12 +203,12 @@ async function refusalBefore(
 function question(
   { access }: Pick<PreparedCall, "access">,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
-  { turn }: Pick<RunCallOptions, "turn">,
+  { turn, parent }: Pick<RunCallOptions, "turn" | "parent">,
   answered: (_meta: Meta | undefined) => void,
 ): PermissionOptions {
   return {
     options: permissionOptions(access, subjects),
-    description: reason,
+    description: parent === undefined ? reason : `for the task ${JSON.stringify(parent.name)}: ${reason}`,
     onAnswer({ kind }, { _meta }) {
       answered(_meta);
       if (kind === "allow_always" || kind === "reject_always")
@@ -244,6 +251,9 @@ async function perform(
   call: ToolCall,
 ): Promise<ToolOutcome> {
   try {
+    const snapshot = options.turn.session.data.undo.before(prepared.access, options.turn, call.signal);
+    // a call that asks must do so at once, or it would be shown as running before
+    if (snapshot !== undefined) await snapshot;
     const result = await prepared.run(runContext(options, call, prepared.presentation.title));
     call.signal.throwIfAborted();
     const { hasFailed = false } = result;
@@ -301,7 +311,7 @@ async function mayConnect(
   }
 }
 
-function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: string): RunContext {
+function runContext({ turn, context, delegate }: RunCallOptions, call: ToolCall, title: string): RunContext {
   const { session } = turn;
   return {
     ...context,
@@ -309,6 +319,10 @@ function runContext({ turn, context }: RunCallOptions, call: ToolCall, title: st
     call,
     plan: (entries) => turn.plan(entries),
     connect: (host) => mayConnect({ turn, context }, host),
+    async delegate(task) {
+      if (delegate === undefined) throw new ToolError("a subagent cannot start another one");
+      return delegate(task, call);
+    },
     ask: (question, options) => askUser(turn, { call, title }, question, options),
     background(start, run) {
       // its end is shown on the background call itself

@@ -3,7 +3,7 @@
 import type { ContentBlock, StopReason } from "@parley/acp";
 import type { Hooks } from "../hooks/hooks.ts";
 import { continueRequest } from "../model/agent-requests.ts";
-import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
+import { type Model, ModelError } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
 import { compact, excessTokens } from "../session/compaction.ts";
@@ -17,7 +17,9 @@ import { showUsage } from "../session/usage.ts";
 import type { Access, Tool, ToolContext } from "../tools/base/tool.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { type ModelStep, modelStep } from "./model-step.ts";
-import { type RunCallOptions, runCall } from "./run-call.ts";
+import type { RunCallOptions } from "./run-call.ts";
+import { runCalls } from "./run-calls.ts";
+import { runSubagent } from "./subagent.ts";
 
 export interface LoopOptions {
   readonly turn: CodingTurn;
@@ -72,11 +74,19 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
       const { drafts } = step;
       const tools = options.tools(state.modeNow(turn.session));
       const paths: string[] = [];
-      const touched = (access: Access) => void paths.push(...pathsOf(access));
-      await runCalls(
-        step.calls,
-        { turn, tools, all: options.all(), context, drafts, touched, hooks: options.hooks },
-        (call, outcome) => state.transcript.addOutcome(guard.checked(call, outcome)),
+      const given: RunCallOptions = {
+        turn,
+        tools,
+        all: options.all(),
+        context,
+        drafts,
+        hooks: options.hooks,
+        touched: (access) => void paths.push(...pathsOf(access)),
+        delegate: (task, call) =>
+          runSubagent(task, call, { turn, model: options.model(), tools, context, hooks: options.hooks }),
+      };
+      await runCalls(step.calls, given, (call, outcome) =>
+        state.transcript.addOutcome(guard.checked(call, outcome)),
       );
       turn.signal.throwIfAborted();
       const rules = await options.nestedRules(paths);
@@ -184,38 +194,7 @@ async function takeInbox(options: LoopOptions): Promise<boolean> {
   return isAny;
 }
 
-const maxAtOnce = 8;
-
-/** Calls `done` with each outcome, in order. Rejects when the turn is cancelled, after all running calls have ended. */
-async function runCalls(
-  calls: readonly ToolCallPart[],
-  options: RunCallOptions,
-  done: (call: ToolCallPart, outcome: ToolOutcome) => void,
-): Promise<void> {
-  for (const group of groups(calls, options)) {
-    options.turn.signal.throwIfAborted();
-    const ends = await Promise.allSettled(
-      group.map(async (call) => ({ call, outcome: await runCall(call, options) })),
-    );
-    // in the order of the calls, whichever ended first
-    for (const end of ends) if (end.status === "fulfilled") done(end.value.call, end.value.outcome);
-    for (const end of ends) if (end.status === "rejected") throw end.reason;
-  }
-}
-
 function pathsOf(access: Access): readonly string[] {
   if (access.type === "run") return [access.cwd];
   return access.type === "read" || access.type === "write" ? access.paths : [];
-}
-
-function groups(calls: readonly ToolCallPart[], { tools }: RunCallOptions): ToolCallPart[][] {
-  const reads = new Set(tools.filter(({ isReadOnly }) => isReadOnly).map(({ name }) => name));
-  const found: { isRead: boolean; calls: ToolCallPart[] }[] = [];
-  for (const call of calls) {
-    const isRead = reads.has(call.name);
-    const last = found.at(-1);
-    if (isRead && last?.isRead && last.calls.length < maxAtOnce) last.calls.push(call);
-    else found.push({ isRead, calls: [call] });
-  }
-  return found.map((group) => group.calls);
 }

@@ -14,7 +14,7 @@ import {
 import { stubRead, stubWrite } from "../../test/support/stub-tools.ts";
 
 const tools = [stubRead, stubWrite];
-const all = ["help", "plan", "test", "clear", "compact", "model", "permissions"];
+const all = ["help", "plan", "test", "clear", "compact", "undo", "redo", "model", "permissions"];
 
 inEveryVersion("the commands are announced with hints, and the list follows the mode", {}, async (setup) => {
   const { session } = await talk({ ...setup, tools, models: [scriptedModel([])] });

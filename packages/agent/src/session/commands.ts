@@ -11,6 +11,8 @@ interface CommandRow {
   readonly hint?: string;
   /** The modes that offer it. Default: all. */
   readonly modes?: readonly Mode[];
+  /** Not offered where the client takes changes back itself. */
+  readonly isUndo?: boolean;
 }
 
 const rows: readonly CommandRow[] = [
@@ -33,6 +35,8 @@ const rows: readonly CommandRow[] = [
     description: "Replace the conversation by a summary",
     hint: "what matters most (optional)",
   },
+  { name: "undo", description: "Take back what the last turn changed in files", isUndo: true },
+  { name: "redo", description: "Take back the last undo", isUndo: true },
   { name: "model", description: "Show the models, or choose one", hint: "the id of a model (optional)" },
   {
     name: "permissions",
@@ -44,9 +48,9 @@ const rows: readonly CommandRow[] = [
 /** The names of all commands of the agent, in whatever mode. */
 export const ownNames: ReadonlySet<string> = new Set(rows.map(({ name }) => name));
 
-export function commandList(mode: Mode): AvailableCommand[] {
+export function commandList(mode: Mode, { hasUndo }: { readonly hasUndo: boolean }): AvailableCommand[] {
   return rows
-    .filter((row) => row.modes?.includes(mode) ?? true)
+    .filter((row) => (row.modes?.includes(mode) ?? true) && (hasUndo || row.isUndo !== true))
     .map(({ name, description, hint }) => ({
       type: "command",
       name,
@@ -55,7 +59,7 @@ export function commandList(mode: Mode): AvailableCommand[] {
     }));
 }
 
-export type LocalCommand = "help" | "model" | "permissions" | "compact" | "clear";
+export type LocalCommand = "help" | "model" | "permissions" | "compact" | "clear" | "undo" | "redo";
 
 export type Reading =
   /** Sent to the model. */
@@ -81,6 +85,8 @@ export function readPrompt(prompt: readonly ContentBlock[]): Reading {
     case "permissions":
     case "compact":
     case "clear":
+    case "undo":
+    case "redo":
       return { type: "local", command: name, argument: argument.trim() };
     default:
       return { type: "prompt", prompt };

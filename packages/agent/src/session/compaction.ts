@@ -36,7 +36,7 @@ export const requestTokensKey = "parley.dev/keptRequestTokens";
 
 /** How many tokens too long the conversation is. `compactAt`: the part of the context window that it may take. */
 export function excessTokens(
-  { transcript, counted }: SessionState,
+  { transcript, counted }: Pick<SessionState, "transcript" | "counted">,
   { facts }: Model,
   system: string,
   compactAt = 1,

@@ -5,6 +5,7 @@ import type { LocalCommand } from "./commands.ts";
 import { compact } from "./compaction.ts";
 import { choose, modelOf, modeOf } from "./options.ts";
 import type { CodingTurn, Prefix } from "./session-state.ts";
+import type { UndoAnswer } from "./undo.ts";
 
 export interface LocalCommandOptions {
   readonly turn: CodingTurn;
@@ -20,7 +21,7 @@ export async function runLocalCommand(
   argument: string,
   options: LocalCommandOptions,
 ): Promise<void> {
-  const answers = { help, clear, compact: compactNow, model: chooseModel, permissions };
+  const answers = { help, clear, compact: compactNow, model: chooseModel, permissions, undo, redo };
   await options.turn.say(await answers[command](options, argument));
 }
 
@@ -67,6 +68,21 @@ function chooseModel({ turn, models }: LocalCommandOptions, id: string): string 
   if (found === undefined) return [`There is no model \`${id}\`. There are:`, ...list].join("\n");
   choose(session, "model", id);
   return `The model is now ${found.facts.name}.`;
+}
+
+async function undo(options: LocalCommandOptions): Promise<string> {
+  return told(options, await options.turn.session.data.undo.undo());
+}
+
+async function redo(options: LocalCommandOptions): Promise<string> {
+  return told(options, await options.turn.session.data.undo.redo());
+}
+
+/** The model hears of it with the next message. */
+function told({ turn }: LocalCommandOptions, { text, note }: UndoAnswer): string {
+  const { transcript } = turn.session.data;
+  if (note !== undefined && !transcript.isEmpty) transcript.addNote(note);
+  return text;
 }
 
 function permissions({ turn }: LocalCommandOptions, argument: string): string {

@@ -16,21 +16,25 @@ interface OpenOptions {
   readonly defaults: OptionDefaults;
   readonly privateHosts: readonly string[];
   readonly userFolder?: string | undefined;
+  readonly undoFolder: string | undefined;
 }
 
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults, privateHosts, userFolder }: OpenOptions,
+  { store, version, defaults, privateHosts, userFolder, undoFolder }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
-  const state = new SessionState({
-    version,
-    changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
-    questions: questionsOf(session),
-    privateHosts,
-  });
+  const state = new SessionState(
+    {
+      version,
+      changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
+      questions: questionsOf(session),
+      privateHosts,
+    },
+    { session, folder: undoFolder },
+  );
   const { sessionId } = session;
   // the library restores the stored options after this; the commands depend on the mode
   const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];

@@ -8,6 +8,7 @@ import {
   type SessionUpdate,
   textOf,
 } from "@parley/acp";
+import { isObject } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
@@ -17,6 +18,7 @@ import { keptKey, requestTokensKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
+import { noteOfAnswer } from "./undo.ts";
 
 /**
  * `until` is the id of the message being answered: it and all later entries are not history yet.
@@ -96,6 +98,8 @@ class Rebuilding {
   #calls = new Map<string, Call>();
   /** The agent itself answers this prompt, not the model. */
   #isLocal = false;
+  /** The answer to `/undo` or `/redo`. */
+  #undo: string | undefined;
   /** Prompts whose turn has not ended; a further prompt joins that turn. */
   readonly #open = new Set<string>();
 
@@ -113,6 +117,7 @@ class Rebuilding {
     this.#open.add(messageId);
     if (reading.type === "prompt") this.#transcript.addUser(userParts(reading.prompt));
     else if (reading.command === "clear") this.#transcript.clear();
+    else if (reading.command === "undo" || reading.command === "redo") this.#undo = "";
   }
 
   outcome(messageId: string, stopReason: string): void {
@@ -126,6 +131,7 @@ class Rebuilding {
   update(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
+        if (this.#undo !== undefined) this.#undo += textOf(update.content);
         if (this.#isLocal || update.content.type !== "text" || !isForModel(update.content)) return;
         // text after calls begins the next answer
         if (this.#hasCalls()) this.end();
@@ -150,6 +156,9 @@ class Rebuilding {
 
   /** Ends the current answer. */
   end(): void {
+    const note = noteOfAnswer(this.#undo ?? "");
+    this.#undo = undefined;
+    if (note !== undefined && !this.#transcript.isEmpty) this.#transcript.addNote(note);
     const calls = [...this.#calls.values()].filter(({ isWhole }) => isWhole);
     const parts: AssistantPart[] = [
       ...(this.#text === "" ? [] : [{ type: "text" as const, text: this.#text }]),
@@ -170,7 +179,8 @@ class Rebuilding {
   #call(patch: ToolPatch): void {
     const { toolCallId: id, name } = patch;
     const known = this.#calls.get(id);
-    if (known === undefined && name == null) return;
+    // later updates of a call have no name
+    if (known === undefined && (name == null || isOfSubagent(patch))) return;
     const call: Call = known ?? { ...newCall, id, name: name ?? "" };
     this.#calls.set(id, call);
     if (patch.rawInput !== undefined) {
@@ -193,6 +203,12 @@ class Rebuilding {
     };
     this.#transcript.compact(summary, { kept: numberAt(keptKey), requestTokens: numberAt(requestTokensKey) });
   }
+}
+
+/** The model has the report of a subagent, and none of its calls. */
+function isOfSubagent({ _meta }: ToolPatch): boolean {
+  const claude = _meta?.["claudeCode"];
+  return isObject(claude) && claude["parentToolUseId"] !== undefined;
 }
 
 function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome {

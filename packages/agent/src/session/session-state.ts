@@ -15,6 +15,7 @@ import { commandList } from "./commands.ts";
 import { GitState } from "./git-state.ts";
 import { choose, modeOf } from "./options.ts";
 import { Transcript } from "./transcript.ts";
+import { SessionUndo, type SessionUndoOptions } from "./undo.ts";
 
 /** A turn of this agent: `turn.session.data` is the state of its session. */
 export type CodingTurn = Turn<SessionState>;
@@ -28,6 +29,7 @@ export class SessionState {
   readonly mcp: McpServers;
   readonly custom = new CustomCommands();
   readonly git = new GitState();
+  readonly undo: SessionUndo;
   /** US dollars so far, if the model's price is known. */
   cost: number | undefined;
   /** Tokens of the last request as its provider counted them, and how many messages it had. */
@@ -52,8 +54,9 @@ export class SessionState {
   #lastTask: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
 
-  constructor(options: McpServersOptions) {
+  constructor(options: McpServersOptions, undo: SessionUndoOptions) {
     this.mcp = new McpServers(options);
+    this.undo = new SessionUndo(undo);
   }
 
   /** The workspace of the tools. Opened on first use, and again when the roots change. */
@@ -74,12 +77,13 @@ export class SessionState {
   async close(): Promise<void> {
     const current = this.#workspace;
     this.#workspace = undefined;
-    await Promise.all([current?.opened.close(), this.mcp.close()]);
+    await Promise.all([current?.opened.close(), this.mcp.close(), this.undo.close()]);
   }
 
   /** Slash commands: our own, those of the project and the user, and the prompts of the MCP servers. */
   commands(mode: Mode): AvailableCommand[] {
-    return [...commandList(mode), ...this.custom.list, ...this.mcp.commands];
+    const own = commandList(mode, { hasUndo: this.undo.isOffered });
+    return [...own, ...this.custom.list, ...this.mcp.commands];
   }
 
   /** Sets the mode and its commands, and notifies every client. */

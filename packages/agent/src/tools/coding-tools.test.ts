@@ -32,6 +32,7 @@ test("every kind of the protocol is used", async (t) => {
     todo: { entries: [] },
     ask: { question: "?" },
     switch_mode: { plan: "p" },
+    task: { description: "d", prompt: "p" },
   };
   const kinds = new Set<string>();
   for (const tool of codingTools) kinds.add((await prepare(tool, inputs[tool.name])).presentation.kind);

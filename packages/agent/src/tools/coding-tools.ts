@@ -10,6 +10,7 @@ import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { findTool, listTool } from "./search/find-and-list.ts";
 import { grepTool } from "./search/grep.ts";
+import { taskTool } from "./task/task.ts";
 import { fetchTool } from "./web/fetch.ts";
 
 /** The built-in tools, in the order in which they are described to a model. */
@@ -25,6 +26,7 @@ export const codingTools: readonly Tool[] = [
   bashTool,
   jobTool,
   fetchTool,
+  taskTool,
   todoTool,
   askTool,
   switchModeTool,

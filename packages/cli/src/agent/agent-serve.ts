@@ -7,7 +7,13 @@ import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
 import { commandHooks, credentialsFile, openAccount } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
-import { configPath, credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
+import {
+  configPath,
+  credentialsPath,
+  dataFolder,
+  isFirstToday,
+  stateFolder,
+} from "../settings/data-folder.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
@@ -38,7 +44,10 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     version,
     userFolder: dirname(configPath()),
     ...(config.hooks && { hooks: commandHooks(config.hooks) }),
-    ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
+    ...(hasHistory && {
+      store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),
+      undoFolder: join(stateFolder(), "review"),
+    }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),

@@ -2,7 +2,7 @@
 
 import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { McpServer } from "@parley/acp/model";
+import type { McpServer, Meta } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
 import {
   agentEnvironment,
@@ -45,6 +45,8 @@ export interface LiveAgentOptions {
   readonly isStderrShown: boolean;
   /** Unstable features of the protocol that the caller can show. */
   readonly unstable?: UnstableFeatures;
+  /** Custom data of the client's capabilities. */
+  readonly _meta?: Meta;
   /** Aborts starting it. */
   readonly signal: AbortSignal;
   /** Kills it at once. */
@@ -115,7 +117,7 @@ export class LiveAgent {
       // writes report why it cannot be opened
       history?.open().catch(() => undefined);
     };
-    const { signal, kill, unstable, cancelTimeoutMs } = this.#given;
+    const { signal, kill, unstable, _meta, cancelTimeoutMs } = this.#given;
     const running = await startAgent(
       target,
       { isStderrShown, tokenHint: options.tokenHint },
@@ -124,7 +126,14 @@ export class LiveAgent {
         version: ownVersion(),
         cwd: target.cwd,
         gate: deferredGate(opening, () => this.#gate),
-        ...optional({ asker, elicit: asker?.elicit, recorder: history && this.#recorder(), kill, unstable }),
+        ...optional({
+          asker,
+          elicit: asker?.elicit,
+          recorder: history && this.#recorder(),
+          kill,
+          unstable,
+          _meta,
+        }),
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
         ...optional({ sandbox: agentSandbox(target, options, rules) }),

@@ -127,6 +127,35 @@ test("A108 a cancel of one call withdraws its question, and the call does not ru
   assert.equal(updates.findLast((update) => update?.["status"] !== undefined)?.["status"], "cancelled");
 });
 
+test("A108 a call that is part of another names it, and a cancel of that one ends both", async () => {
+  const seen: unknown[] = [];
+  const { call, sessionId, prompt, tools } = await byHand({
+    prompt: (turn) =>
+      turn
+        .tool({ title: "Research", toolCallId: "outer", cancellable: true }, (parent) =>
+          turn.tool({ title: "Read", toolCallId: "inner", cancellable: true, parent }, (tool) =>
+            aborted(tool.signal),
+          ),
+        )
+        .then(
+          () => undefined,
+          (error: { code: number }) => void seen.push(error.code, turn.signal.aborted),
+        ),
+  });
+  await prompt("go");
+  await quiet();
+  const inner = tools().find(({ toolCallId }) => toolCallId === "inner");
+  assert.deepEqual(inner?._meta, { claudeCode: { parentToolUseId: "outer" } });
+  await call("tool_call/cancel", { sessionId, toolCallId: "outer" });
+  await quiet();
+  const ends = tools().filter(({ status }) => status === "cancelled");
+  assert.deepEqual(
+    ends.map(({ toolCallId }) => toolCallId),
+    ["inner", "outer"],
+  );
+  assert.deepEqual(seen, [-32800, false]);
+});
+
 test("A108 calls and terminals that an agent reported by updates of its own cannot be cancelled", async () => {
   const gate = Promise.withResolvers<void>();
   const cancel = { capabilities: { cancel: {} } };

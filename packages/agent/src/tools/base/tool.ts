@@ -212,6 +212,29 @@ export interface RunContext extends ToolContext {
   readonly modes: { readonly current: Mode; switchTo(mode: Mode): Promise<void> };
   /** Whether a command may connect to a host, as `name:port`; asks the user where the mode wants it. */
   readonly connect: (host: string) => Promise<boolean>;
+  /**
+   * Has a subagent work on a task: the same model, with a conversation of its own and tools that only read. Its calls are shown
+   * below this one. Resolves with its report. Throws ToolError when it fails.
+   */
+  readonly delegate: (task: SubagentTask) => Promise<SubagentReport>;
+}
+
+/** A task for a subagent. */
+export interface SubagentTask {
+  /** A few words, which questions to the user name it by. */
+  readonly name: string;
+  /** All that the subagent is told. */
+  readonly prompt: string;
+}
+
+/** What a subagent has found. */
+export interface SubagentReport {
+  /** Its last message. */
+  readonly text: string;
+  /** How many requests it made. */
+  readonly requests: number;
+  /** How many tools it called. */
+  readonly calls: number;
 }
 
 /** How a call is shown before its arguments are known. */

@@ -76,6 +76,8 @@ export class AgentHost {
         first.asked.confirm(lines, "Trust this folder, until its settings change?", this.#closing.signal),
       cancelTimeoutMs,
       unstable: ["fork", "plans", "subagents"],
+      // so that our own agent leaves snapshots and /undo to the review of chat
+      _meta: { "parley.dev/review": true },
       isStderrShown: false,
       signal: this.#closing.signal,
       notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),

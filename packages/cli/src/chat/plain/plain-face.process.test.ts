@@ -137,6 +137,27 @@ test("changes are reviewed by number, and a turn is taken back and put back", pa
   assert.equal(readFileSync(file, "utf8"), "one\ntwo\n");
 });
 
+test("with our own agent there is one /undo, that of chat, and one snapshot", patience, async () => {
+  const cwd = join(probe.folder, "one-undo");
+  const home = join(probe.folder, "one-undo-home");
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "notes.txt"), "hello\n");
+  const input = "delete notes.txt\n/undo\n/help\n";
+  const env = { PARLEY_HOME: home, PARLEY_MODEL: "offline" };
+  const flags = ["chat", "--plain", "--mode", "code", "--allow", "write **"];
+  const ran = await probe.parley(flags, { input, cwd, env });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /undone notes\.txt/);
+  assert.equal(readFileSync(join(cwd, "notes.txt"), "utf8"), "hello\n");
+  assert.equal(ran.stdout.split("/undo: ").length - 1, 1, ran.stdout);
+  const store = join(home, "state/review");
+  const workspaces = readdirSync(store, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assert.deepEqual(
+    workspaces.map(({ name }) => readdirSync(join(store, name)).length),
+    [1],
+  );
+});
+
 test(
   "a signal ends the conversation in order: no agent is left, and the draft is kept",
   patience,

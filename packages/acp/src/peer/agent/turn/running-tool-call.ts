@@ -42,6 +42,7 @@ export class RunningToolCall implements ToolCall {
   readonly toolCallId: string;
   readonly #host: ToolHost;
   readonly #isCancellable: boolean;
+  readonly #parent: ToolCall | undefined;
   readonly #permission: PermissionOptions | undefined;
   #title: string;
   #content: ToolCallContent[];
@@ -56,11 +57,12 @@ export class RunningToolCall implements ToolCall {
   hasEnded = false;
 
   constructor(host: ToolHost, start: ToolCallStart) {
-    const { title, kind, name, locations, rawInput, content = [], cancellable = false } = start;
+    const { title, kind, name, locations, rawInput, content = [], cancellable = false, parent } = start;
     const { updates } = host;
     bindMethods(this, toolMethods);
     this.#host = host;
     this.#isCancellable = cancellable;
+    this.#parent = parent;
     // false and undefined: none
     this.#permission = start.permission === true ? {} : start.permission || undefined;
     this.#title = title;
@@ -77,6 +79,8 @@ export class RunningToolCall implements ToolCall {
       ...optional({ kind, name, locations: locations && [...locations], rawInput }),
       ...(content.length === 0 ? {} : { content: [...content] }),
       ...(cancellable ? { capabilities: { cancel: {} } } : {}),
+      // the protocol has no field for it; claude-agent-acp and its clients know this one
+      ...(parent && { _meta: { claudeCode: { parentToolUseId: parent.toolCallId } } }),
     });
     // one whose start was refused still ends with the turn
     host.announced?.delete(this.toolCallId);
@@ -84,9 +88,10 @@ export class RunningToolCall implements ToolCall {
   }
 
   get signal(): AbortSignal {
-    if (!this.#isCancellable) return this.#host.signal;
+    const above = this.#parent?.signal ?? this.#host.signal;
+    if (!this.#isCancellable) return above;
     this.#own ??= new AbortController();
-    this.#signal ??= AbortSignal.any([this.#host.signal, this.#own.signal]);
+    this.#signal ??= AbortSignal.any([above, this.#own.signal]);
     return this.#signal;
   }
 
@@ -187,9 +192,10 @@ export class RunningToolCall implements ToolCall {
     return this.#host.signal.aborted || this.#isCancelledAlone;
   }
 
-  /** The user cancelled this call, and the work that it is part of goes on. */
+  /** The user cancelled this call or the one that it is part of, and the turn goes on. */
   get #isCancelledAlone(): boolean {
-    return this.#own?.signal.aborted === true && !this.#host.signal.aborted;
+    const isCancelled = this.#own?.signal.aborted === true || this.#parent?.signal.aborted === true;
+    return isCancelled && !this.#host.signal.aborted;
   }
 
   #cancelAlone(): void {
@@ -332,6 +338,7 @@ const startKeys: Readonly<Record<keyof ToolCallStart, true>> = {
   content: true,
   toolCallId: true,
   cancellable: true,
+  parent: true,
   permission: true,
 };
 
@@ -345,7 +352,9 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
     throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
   // a misspelt `permission` must not run the call without asking
   checkOptions(where, start, startKeys);
-  const { permission } = start;
+  const { permission, parent } = start;
+  if (parent !== undefined && !(isObject(parent) && parent["signal"] instanceof AbortSignal))
+    throw new TypeError(`${where}: parent must be a running tool call, got ${argumentText(parent)}`);
   if (permission !== undefined && typeof permission !== "boolean" && !isObject(permission))
     throw new TypeError(
       `${where}: permission must be true, false or an object with options, got ${argumentText(permission)}`,

@@ -49,6 +49,11 @@ export interface ToolCallStart {
   /** Whether the user may cancel this call alone, which aborts its `signal`. Only v2 clients can do this. Default false. */
   readonly cancellable?: boolean | undefined;
   /**
+   * The running call that this one is part of, such as that of a subagent. Clients can show it below that one (`_meta` has
+   * `claudeCode.parentToolUseId`), and it is cancelled with it. Default: none.
+   */
+  readonly parent?: ToolCall | undefined;
+  /**
    * Asks the user before the call runs: `true`, or your own options. If the user does not allow it, the call is shown as
    * cancelled, and `turn.tool` rejects with a RequestError of kind "permission_denied". If the prompt handler does not
    * catch it, the turn ends with "end_turn". Default false: the user is not asked.
