@@ -4,20 +4,22 @@ import type { AgentSession, OpenInfo } from "@parley/acp";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
 import { isMode } from "../permissions/modes.ts";
-import { modeOf, type OptionDefaults, sessionOptions } from "./options.ts";
+import { isEffort, modeOf, type OptionDefaults, sessionOptions, setModel } from "./options.ts";
 import { checkRoots, SessionState } from "./session-state.ts";
 
 interface OpenOptions {
   readonly store: SessionStore;
   readonly version: string;
-  readonly defaults: OptionDefaults;
+  defaults(): OptionDefaults;
+  /** Finds more models. */
+  readonly discover: (() => Promise<void>) | undefined;
   readonly privateHosts: readonly string[];
 }
 
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults, privateHosts }: OpenOptions,
+  { store, version, defaults, discover, privateHosts }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
@@ -28,11 +30,23 @@ export async function openSession(
     privateHosts,
   });
   const { sessionId } = session;
-  // the library restores the stored options after this; the commands depend on the mode
-  const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
+  // the library restores the stored options after this; commands depend on the mode, and efforts on the model
+  const stored = origin === "new" ? undefined : (await store.get(sessionId))?.config;
+  const hasModel = (id: unknown) => defaults().models.some(({ facts }) => facts.id === id);
+  const discovered = discover?.();
+  // its server may not have been found yet
+  if (stored?.["model"] !== undefined && !hasModel(stored["model"])) await discovered;
+  const { model, mode: chosen, effort } = stored ?? {};
+  const initial = { ...defaults(), ...(typeof model === "string" && hasModel(model) && { model }) };
+  state.effort = isEffort(effort) ? effort : initial.effort;
   state.hasHistory = origin !== "new";
-  session.setConfigOptions(sessionOptions(defaults));
-  session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
+  session.setConfigOptions(sessionOptions({ ...initial, effort: state.effort }));
+  session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : initial.mode));
+  void discovered?.then(() => {
+    if (state.isClosed) return;
+    const id = session.configOption("model");
+    setModel(session, defaults().models, typeof id === "string" ? id : initial.model, state.effort);
+  });
   // starts the servers while the user writes the first prompt
   state.mcp.sync(session);
   return state;
