@@ -4,6 +4,7 @@ import { isObject, optional } from "@parley/acp/internal";
 import { nearestEffort } from "../model/efforts.ts";
 import { mediaNote, mediaProblem } from "../model/media.ts";
 import type {
+  Effort,
   MediaPart,
   ModelFacts,
   ModelMessage,
@@ -30,12 +31,15 @@ export function callOptions(
   const context: Context = { endpoint, facts, names, sendThoughts };
   const prompt = request.messages.flatMap((message) => promptMessages(message, context));
   const system: PromptMessage[] = request.system === "" ? [] : [{ role: "system", content: request.system }];
+  const effort = nearestEffort(request.effort, facts.efforts ?? []);
+  // the SDK's own scale for Bedrock ends at high
+  const isAboveHigh = endpoint.kind === "bedrock" && (effort === "xhigh" || effort === "max");
   const options: CallOptions = {
     prompt: withCacheMarks([...system, ...prompt], endpoint),
     ...optional({ maxOutputTokens: maxOutputOf(request, facts) }),
-    ...optional({ reasoning: nearestEffort(request.effort, facts.efforts ?? []) }),
+    ...optional({ reasoning: isAboveHigh ? "high" : effort }),
     ...(request.tools.length > 0 && { tools: request.tools.map((tool) => wireTool(tool, context)) }),
-    ...providerOptions(endpoint, facts, request.cacheKey),
+    ...providerOptions(endpoint, facts, request.cacheKey, isAboveHigh ? effort : undefined),
   };
   return { options, names };
 }
@@ -78,6 +82,7 @@ function providerOptions(
   endpoint: Endpoint,
   { efforts = [] }: ModelFacts,
   cacheKey: string | undefined,
+  maxReasoningEffort: Effort | undefined,
 ): { providerOptions?: ProviderOptions } {
   const { kind, apiVersion } = endpoint;
   const thinks = efforts.length > 0;
@@ -89,6 +94,8 @@ function providerOptions(
   // OpenAI must not store conversations, so thinking comes back encrypted
   if (kind === "openai" || kind === "azure")
     return { providerOptions: { openai: { store: false, ...cached, ...forced } } };
+  if (maxReasoningEffort !== undefined)
+    return { providerOptions: { bedrock: { reasoningConfig: { maxReasoningEffort } } } };
   if ((kind === "google" || kind === "vertex") && thinks) {
     return { providerOptions: { [optionsName(endpoint)]: { thinkingConfig: { includeThoughts: true } } } };
   }
