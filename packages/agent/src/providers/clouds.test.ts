@@ -175,7 +175,12 @@ test("Azure: with an API version, the address names the deployment", async () =>
 
 for (const [id, provider, env, address] of [
   ["amazon-bedrock", {}, {}, "https://bedrock-runtime.us-east-1.amazonaws.com"],
-  ["amazon-bedrock", { region: "eu-west-1" }, { AWS_REGION: "x" }, "https://bedrock-runtime.eu-west-1.amazonaws.com"],
+  [
+    "amazon-bedrock",
+    { region: "eu-west-1" },
+    { AWS_REGION: "x" },
+    "https://bedrock-runtime.eu-west-1.amazonaws.com",
+  ],
   [
     "google-vertex",
     {},
@@ -205,7 +210,10 @@ for (const [id, provider, env, address] of [
 }
 
 test("a cloud without what its address needs is refused in words, and never chosen by chance", () => {
-  assert.throws(() => chooseModel({ model: "google-vertex/gemini-2.5-pro" }, {}), /Set GOOGLE_VERTEX_PROJECT/);
+  assert.throws(
+    () => chooseModel({ model: "google-vertex/gemini-2.5-pro" }, {}),
+    /Set GOOGLE_VERTEX_PROJECT/,
+  );
   assert.throws(() => chooseModel({ model: "azure/x" }, { AZURE_API_KEY: "k" }), /Set AZURE_RESOURCE_NAME/);
   assert.throws(
     () => chooseModel({ model: "azure" }, { AZURE_API_KEY: "k", AZURE_RESOURCE_NAME: "r" }),

@@ -18,7 +18,13 @@ export function frame(headers: Readonly<Record<string, string>>, payload: unknow
 function header(name: string, value: string): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(Buffer.byteLength(value));
-  return Buffer.concat([Buffer.from([name.length]), Buffer.from(name), Buffer.from([7]), length, Buffer.from(value)]);
+  return Buffer.concat([
+    Buffer.from([name.length]),
+    Buffer.from(name),
+    Buffer.from([7]),
+    length,
+    Buffer.from(value),
+  ]);
 }
 
 function checksum(bytes: Buffer): Buffer {

@@ -23,8 +23,8 @@ const kinds = { ollama, lmstudio: lmStudio, llamacpp: llamaCpp, vllm } as const;
 
 export const localProviderIds: readonly string[] = Object.keys(kinds);
 
-/** A server on this machine answers at once, or is busy. */
-const timeoutMs = 1_000;
+/** A server on this machine answers at once, or is busy. Hardly anything waits for this. */
+const defaultTimeoutMs = 3_000;
 const maxBytes = 4 * 1024 * 1024;
 const maxModels = 200;
 /** What other programs call their models is not to be trusted with a screen. */
@@ -33,19 +33,18 @@ const safeName = /^[^\p{C}\p{Z}]{1,200}$/u;
 /** Asks all addresses at once. A server that does not answer as its kind does is left out. Never rejects. */
 export async function findLocalServers(
   addresses: readonly LocalAddress[],
-  signal?: AbortSignal,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<readonly LocalServer[]> {
-  const found = await Promise.all(addresses.map((address) => asked(address, signal)));
+  const found = await Promise.all(addresses.map((address) => asked(address, timeoutMs)));
   return found.filter((server) => server !== undefined);
 }
 
-async function asked({ id, baseUrl }: LocalAddress, signal?: AbortSignal): Promise<LocalServer | undefined> {
+async function asked({ id, baseUrl }: LocalAddress, timeoutMs: number): Promise<LocalServer | undefined> {
   const url = baseUrl.replace(/\/v1\/?$/, "");
   const kind = Object.hasOwn(kinds, id) ? kinds[id as keyof typeof kinds] : undefined; // as: checked
   if (kind === undefined) return undefined;
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const read: Read = (path, body) =>
-    answerOf(`${url}${path}`, body, signal ? AbortSignal.any([signal, timeout]) : timeout);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const read: Read = (path, body) => answerOf(`${url}${path}`, body, signal);
   try {
     const listed = (await kind(read)).filter(({ name }) => safeName.test(name)).slice(0, maxModels);
     if (listed.length === 0) return undefined;
