@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname } from "node:path";
 import { isLoopback, isObject } from "@parley/acp/internal";
 import { type Environment, fetchThrough, proxyFor } from "../../network/proxy.ts";
+import { builtInRegistry } from "./built-in.ts";
 import { decodeRegistry, type Registry, RegistryError } from "./registry.ts";
 
 export const defaultRegistryUrl = "https://models.dev/api.json";
@@ -16,8 +17,8 @@ const kept = ["name", "limit", "modalities", "reasoning", "reasoning_options", "
 export interface RefreshOptions {
   /** The file to write. */
   readonly path: string;
-  /** The providers to keep. */
-  readonly providers: readonly string[];
+  /** The providers to keep. Default: those that the built-in registry has. */
+  readonly providers?: readonly string[];
   readonly url?: string | undefined;
   readonly env: Environment;
 }
@@ -25,7 +26,7 @@ export interface RefreshOptions {
 /** Throws a RegistryError that says why, and leaves the old file as it was. */
 export async function refreshRegistry({
   path,
-  providers,
+  providers = [...builtInRegistry.keys()],
   url = defaultRegistryUrl,
   env,
 }: RefreshOptions): Promise<Registry> {
