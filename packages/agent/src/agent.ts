@@ -9,7 +9,7 @@ import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
-import { sessionOptions } from "./session/options.ts";
+import { isEffort, sessionOptions, setModel } from "./session/options.ts";
 import type { SessionState } from "./session/session-state.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 
@@ -24,9 +24,14 @@ export interface CodingAgentOptions
   readonly model?: string | undefined;
   /** Replaces `models` and `model`. Called whenever they are needed, since a login may add models. */
   readonly configured?: (() => ConfiguredModels) | undefined;
+  /**
+   * Finds more models, such as those of servers on this machine. Called with every session, which does not wait for it;
+   * `configured` then includes them. It must not reject.
+   */
+  readonly discover?: (() => Promise<void>) | undefined;
   /** The mode of new sessions. Default "ask". */
   readonly mode?: Mode | undefined;
-  /** How much a model thinks, if it can. Default "medium". */
+  /** How much a model thinks, if it can; a model without this level uses the next one. Default "medium". */
   readonly effort?: Effort | undefined;
   /** Calls that mode "ask" approves without asking. Default "reads". */
   readonly autoApprove?: AutoApproval | undefined;
@@ -142,16 +147,20 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");
+        const { discover, userFolder } = options;
         return openSession(session, origin, {
           store,
           version,
-          defaults: defaults(),
+          defaults,
+          discover,
           privateHosts,
-          userFolder: options.userFolder,
+          userFolder,
           undoFolder,
         });
       },
       setConfigOption(session, configId, value) {
+        if (configId === "effort" && isEffort(value)) session.data.effort = value;
+        if (configId === "model") setModel(session, promptOptions.models, String(value), session.data.effort);
         if (configId !== "mode" || !isMode(value)) return;
         session.data.turnMode = undefined;
         session.setAvailableCommands(session.data.commands(value));

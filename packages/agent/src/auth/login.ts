@@ -1,11 +1,12 @@
 // Determines the provider for a login, and checks its API key.
 
 import { ModelError } from "../model/model.ts";
+import { fetchThrough } from "../network/proxy.ts";
 import { chosenEndpoint } from "../providers/choose-model.ts";
+import type { Environment } from "../providers/environment.ts";
 import {
   type Credentials,
   type Endpoint,
-  type Environment,
   endpointOf,
   type ModelConfig,
   providerIds,
@@ -41,14 +42,19 @@ const timeoutMs = 30_000;
 
 /** Undefined when the key is accepted, else the reason, without the key. */
 export async function keyProblem(endpoint: Endpoint, key: string): Promise<string | undefined> {
-  const { baseUrl, label, headers } = endpoint;
+  const { baseUrl, label, headers, kind } = endpoint;
+  if (kind === "bedrock" || kind === "vertex" || endpoint.apiVersion !== undefined)
+    return `a key for ${label} can only be checked by using it; log in without --check`;
   try {
-    const response = await fetch(`${baseUrl}/models`, {
+    const url = new URL(`${baseUrl}/models`);
+    const init = {
       headers: { ...headers, ...authorization(endpoint, key) },
       signal: AbortSignal.timeout(timeoutMs),
       // never send the key to another address
       redirect: "error",
-    });
+    } as const;
+    const proxy = endpoint.proxy(url);
+    const response = await (proxy === undefined ? fetch(url, init) : fetchThrough(proxy, url, init));
     await response.body?.cancel();
     if (response.ok) return undefined;
     const isRefused = response.status === 401 || response.status === 403 || response.status === 400;
@@ -64,5 +70,6 @@ export async function keyProblem(endpoint: Endpoint, key: string): Promise<strin
 
 function authorization({ kind }: Endpoint, key: string): Readonly<Record<string, string>> {
   if (kind === "anthropic") return { "x-api-key": key, "anthropic-version": "2023-06-01" };
+  if (kind === "azure") return { "api-key": key };
   return kind === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
 }

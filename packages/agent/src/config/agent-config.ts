@@ -17,6 +17,8 @@ export interface AgentConfig extends ModelConfig {
   readonly hooks?: CommandHooks;
 }
 
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
 const dollars = { type: "number", minimum: 0 } as const;
 
 const price = {
@@ -49,7 +51,11 @@ const model = {
     takesImages: { type: "boolean" },
     takesAudio: { type: "boolean" },
     takesDocuments: { type: "boolean", description: "Whether the model takes PDF files" },
-    thinks: { type: "boolean", description: "Whether the model supports `effort`" },
+    efforts: {
+      type: "array",
+      items: { type: "string", enum: efforts },
+      description: "The levels of `effort` that the model has, lowest first; [] for a model without a choice",
+    },
     price,
   },
   additionalProperties: false,
@@ -60,7 +66,7 @@ const provider = {
   properties: {
     kind: {
       type: "string",
-      enum: ["anthropic", "openai", "openai-chat", "google", "compatible"],
+      enum: ["anthropic", "openai", "openai-chat", "google", "compatible", "bedrock", "vertex", "azure"],
       description:
         "The API of the provider. Default: that of the built-in provider with this name, else `compatible` (Chat Completions)",
     },
@@ -76,6 +82,15 @@ const provider = {
     },
     apiKeyEnv: { type: "string", minLength: 1, description: "The environment variable with the key" },
     headers: { type: "object", additionalProperties: { type: "string" } },
+    region: { type: "string", minLength: 1, description: "Of Bedrock. Default: AWS_REGION" },
+    project: { type: "string", minLength: 1, description: "Of Vertex. Default: GOOGLE_VERTEX_PROJECT" },
+    location: { type: "string", minLength: 1, description: "Of Vertex. Default: GOOGLE_VERTEX_LOCATION" },
+    resource: { type: "string", minLength: 1, description: "Of Azure. Default: AZURE_RESOURCE_NAME" },
+    apiVersion: {
+      type: "string",
+      minLength: 1,
+      description: "Of Azure, for deployments with Chat Completions at their old addresses",
+    },
     models: { type: "object", description: "By name", additionalProperties: model },
   },
   additionalProperties: false,
@@ -116,6 +131,16 @@ export const agentConfigShape = {
       description: "provider/name, provider, or offline. PARLEY_MODEL and --model override it",
     },
     providers: { type: "object", description: "By name", additionalProperties: provider },
+    localServers: {
+      type: "boolean",
+      description:
+        "Whether to look for Ollama, LM Studio, llama.cpp and vLLM on this machine when a session begins. Default true",
+    },
+    registry: {
+      type: "string",
+      minLength: 1,
+      description: "Where `parley agent models --refresh` gets facts about models. Default: models.dev",
+    },
     mode: {
       type: "string",
       enum: ["ask", "code", "architect", "chat"],
@@ -123,8 +148,8 @@ export const agentConfigShape = {
     },
     effort: {
       type: "string",
-      enum: ["none", "low", "medium", "high"],
-      description: "How much a model thinks, if it can",
+      enum: efforts,
+      description: "How much a model thinks, if it can; a model without this level uses the next one",
     },
     autoApprove: {
       type: "string",

@@ -78,8 +78,8 @@ export interface ToolDescription {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** How much a model thinks before it answers. */
-export type Effort = "none" | "low" | "medium" | "high";
+/** How much a model thinks before it answers. Few models have all levels. */
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** A request for the next answer of a model. */
 export interface ModelRequest {
@@ -89,7 +89,7 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   /** The tools that the model may call. */
   readonly tools: readonly ToolDescription[];
-  /** How much to think; ignored by models that cannot. */
+  /** How much to think. A model without this level takes the next one; a model without `efforts` ignores it. */
   readonly effort: Effort;
   /** The maximum number of output tokens. Undefined: the provider's default. */
   readonly maxTokens: number | undefined;
@@ -159,8 +159,8 @@ export interface ModelFacts {
   readonly takesAudio: boolean;
   /** Whether messages may contain documents: PDF files. Default false. */
   readonly takesDocuments?: boolean;
-  /** Whether it can think before it answers. */
-  readonly thinks: boolean;
+  /** The efforts that it can be asked for, lowest first. Default: none, for a model without a choice. */
+  readonly efforts?: readonly Effort[];
   /** Its price, to report costs. Default: no costs are reported. */
   readonly price?: Price;
 }

@@ -16,7 +16,6 @@ const facts = {
   contextWindow: 1000,
   takesImages: true,
   takesAudio: false,
-  thinks: false,
 };
 
 function scripted(...answers: readonly (readonly (ModelEvent | ModelError)[])[]): Model {

@@ -9,6 +9,8 @@ export interface NetworkAccess {
   readonly privateHosts: readonly string[];
   /** Resolves a name to all its addresses. Default: the system's resolver. */
   readonly addressesOf?: ((name: string) => Promise<readonly Address[]>) | undefined;
+  /** The proxy for an address. Default: that of the environment. */
+  readonly proxyOf?: ((url: URL) => string | undefined) | undefined;
 }
 
 export interface Address {
@@ -37,15 +39,18 @@ export async function checkedAddresses(url: URL, access: NetworkAccess): Promise
         })
       : [{ address: literal, family: literal.includes(":") ? (6 as const) : (4 as const) }];
   if (addresses.length === 0) throw unknownHost(url);
-  const { privateHosts } = access;
-  if (privateHosts.includes("*") || privateHosts.includes(url.host) || privateHosts.includes(url.hostname))
-    return addresses;
+  if (isNamed(url, access)) return addresses;
   // one private address is enough to refuse, since any of them may be used
   if (addresses.every(({ address }) => isPublicAddress(address))) return addresses;
   throw new HostError(
     `${url.host} is an address of this machine or of a private network, which only the user's own settings can allow; add it to agent.privateHosts in the config`,
     { isPrivate: true },
   );
+}
+
+/** Whether the user's own settings allow this host, wherever it is. */
+export function isNamed(url: URL, { privateHosts }: NetworkAccess): boolean {
+  return privateHosts.includes("*") || privateHosts.includes(url.host) || privateHosts.includes(url.hostname);
 }
 
 function unknownHost(url: URL, cause?: unknown): HostError {

@@ -12,7 +12,6 @@ export function offlineModel(): Model {
       contextWindow: 200_000,
       takesImages: false,
       takesAudio: false,
-      thinks: true,
     },
     async *stream(request) {
       const { answer } = await import("./answer.ts");

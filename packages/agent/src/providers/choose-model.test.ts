@@ -106,7 +106,10 @@ test("OLLAMA_HOST may be a host, a port, an address to listen on or a URL", asyn
 });
 
 for (const [config, message] of [
-  [{ model: "nowhere/x" }, /"nowhere\/x" has an unknown provider.*anthropic, openai, google, ollama/],
+  [
+    { model: "nowhere/x" },
+    /"nowhere\/x" has an unknown provider.*anthropic, openai, google, openrouter.*ollama/,
+  ],
   [{ model: "work/x", providers: { work: {} } }, /"work" has no address/],
   [
     { model: "work/x", providers: { work: { baseUrl: "127.0.0.1:80" } } },
@@ -129,16 +132,16 @@ test("known facts of a model: dated names match, the config overrides", () => {
   assert.equal(dated.id, "anthropic/claude-sonnet-4-5-20250929");
   assert.equal(dated.name, "Claude Sonnet 4.5");
   assert.equal(dated.contextWindow, 200_000);
-  assert.deepEqual([dated.takesImages, dated.takesAudio, dated.thinks], [true, false, true]);
+  assert.deepEqual([dated.takesImages, dated.takesAudio, dated.takesDocuments], [true, false, true]);
   assert.equal(dated.price?.output, 15);
 
   const unknown = chooseModel({ model: "claude-next-9" }, env)!.facts;
   assert.equal(unknown.contextWindow, 200_000);
   assert.equal(unknown.price, undefined);
 
-  const models = { "qwen3:30b": { contextWindow: 65_536, thinks: true } };
+  const models = { "qwen3:30b": { contextWindow: 65_536, efforts: ["low", "high"] as const } };
   const local = chooseModel({ model: "ollama/qwen3:30b", providers: { ollama: { models } } }, env)!.facts;
-  assert.deepEqual([local.contextWindow, local.thinks, local.takesImages], [65_536, true, false]);
+  assert.deepEqual([local.contextWindow, local.efforts, local.takesImages], [65_536, ["low", "high"], false]);
 });
 
 test("cost: tokens times price, more for long prompts, undefined for unknown prices", () => {
@@ -154,8 +157,8 @@ test("the available models are those of providers with a key and those in the co
   const ids = listModels(
     { providers: { work: { baseUrl: "http://127.0.0.1:1/v1", models: { a: {}, b: {} } }, openai: {} } },
     { ANTHROPIC_API_KEY: "k", OLLAMA_HOST: "127.0.0.1" },
-    (provider) => (provider === "google" ? "k" : undefined),
-  ).map(({ id }) => id);
+    { credentials: (provider) => (provider === "google" ? "k" : undefined) },
+  ).map(({ facts }) => facts.id);
   assert.ok(ids.includes("anthropic/claude-sonnet-5-5"));
   assert.ok(ids.includes("google/gemini-4-argon"));
   assert.ok(!ids.some((id) => id.startsWith("openai/")));

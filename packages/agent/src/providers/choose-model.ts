@@ -2,11 +2,12 @@
 
 import { type Model, ModelError, type ModelFacts } from "../model/model.ts";
 import { recordToFile, replayFile } from "../model/recording.ts";
-import { factsOf, knownNames, providerOfName } from "./known-models.ts";
+import type { Environment } from "./environment.ts";
+import { defaultName, factsOf, knownNames, providerOfName } from "./known-models.ts";
+import type { LocalServer } from "./local/local-servers.ts";
 import {
   type Credentials,
   type Endpoint,
-  type Environment,
   endpointOf,
   isConfiguredBy,
   type ModelConfig,
@@ -14,6 +15,8 @@ import {
   providerIds,
 } from "./provider-config.ts";
 import type { ProviderModelOptions } from "./provider-model.ts";
+import { builtInRegistry } from "./registry/built-in.ts";
+import type { Registry } from "./registry/registry.ts";
 
 export interface ChooseOptions extends ProviderModelOptions {
   /** Overrides the environment and the config. */
@@ -21,6 +24,10 @@ export interface ChooseOptions extends ProviderModelOptions {
   readonly credentials?: Credentials;
   /** Report a missing key with the first request only. Default false. */
   readonly isKeyOptional?: boolean;
+  /** What is known of models. Default: the built-in registry. */
+  readonly registry?: Registry;
+  /** The servers that were found on this machine. */
+  readonly servers?: readonly LocalServer[];
 }
 
 /**
@@ -37,7 +44,9 @@ export function chooseModel(
   const { endpoint, name } = choice;
   if (endpoint === undefined) return undefined;
   if (endpoint.needsKey && endpoint.key() === undefined && !options.isKeyOptional) throw missingKey(endpoint);
-  const model = loadedLater(endpoint, factsFor(endpoint, name ?? endpoint.defaultModel), options);
+  const chosen = name ?? defaultName(endpoint, options.registry ?? builtInRegistry);
+  if (chosen === undefined) throw missingName(endpoint);
+  const model = loadedLater(endpoint, factsFor(endpoint, chosen, options), options);
   const file = env["PARLEY_RECORD"]?.trim();
   return file ? recordToFile(model, file) : model;
 }
@@ -67,21 +76,35 @@ function choiceOf(
   return { endpoint: endpointOf(provider, config, env, credentials), name };
 }
 
-/** The available models: those of providers with a key, and those in the config. */
+/** A model that can be chosen, and its provider. */
+export interface ListedModel {
+  readonly facts: ModelFacts;
+  readonly endpoint: Endpoint;
+}
+
+/** The available models: those of providers with a key, those in the config, and those of servers on this machine. */
 export function listModels(
   config: ModelConfig,
   env: Environment,
-  credentials: Credentials = () => undefined,
-): readonly ModelFacts[] {
+  options: ChooseOptions = {},
+): readonly ListedModel[] {
+  const { credentials = () => undefined, registry = builtInRegistry, servers = [] } = options;
   return providerIds(config).flatMap((id) => {
+    const found = servers.find((server) => server.id === id)?.models;
     const isConfigured =
-      isConfiguredBy(id, env) || config.providers?.[id] !== undefined || credentials(id) !== undefined;
+      found !== undefined ||
+      isConfiguredBy(id, env) ||
+      config.providers?.[id] !== undefined ||
+      credentials(id) !== undefined;
     if (!isConfigured) return [];
     const endpoint = endpointOf(id, config, env, credentials);
     if (endpoint.needsKey && endpoint.key() === undefined) return [];
-    const names = [...Object.keys(endpoint.models), ...knownNames(endpoint.kind)];
-    const all = names.length === 0 ? [endpoint.defaultModel] : [...new Set(names)];
-    return all.map((name) => factsFor(endpoint, name));
+    const known = found === undefined ? knownNames(endpoint, registry) : [...found.keys()];
+    const names = [...Object.keys(endpoint.models), ...known];
+    const all = names.length === 0 ? [defaultName(endpoint, registry)] : [...new Set(names)];
+    return all.flatMap((name) =>
+      name === undefined ? [] : [{ facts: factsFor(endpoint, name, options), endpoint }],
+    );
   });
 }
 
@@ -100,9 +123,9 @@ export function configuredModels(
   options: ChooseOptions = {},
 ): ConfiguredModels {
   const first = chooseModel(config, env, options);
-  const others = listModels(config, env, options.credentials)
-    .filter(({ id }) => id !== first?.facts.id)
-    .flatMap(({ id }) => chooseModel(config, env, { ...options, model: id }) ?? []);
+  const others = listModels(config, env, options)
+    .filter(({ facts }) => facts.id !== first?.facts.id)
+    .flatMap(({ facts }) => chooseModel(config, env, { ...options, model: facts.id }) ?? []);
   if (first === undefined) return { models: others, chosen: "offline" };
   return { models: [first, ...others], chosen: first.facts.id };
 }
@@ -119,9 +142,15 @@ function named(wanted: string, ids: readonly string[]): [provider: string, name:
   );
 }
 
-function factsFor(endpoint: Endpoint, name: string): ModelFacts {
-  const facts = factsOf(endpoint.id, endpoint.kind, name, endpoint.models[name]);
+function factsFor(endpoint: Endpoint, name: string, { registry, servers }: ChooseOptions): ModelFacts {
+  const server = servers?.find(({ id }) => id === endpoint.id);
+  const facts = factsOf(endpoint, name, registry, server?.models.get(name));
   return name === "auto" ? { ...facts, name: `${endpoint.label}: the first model that it lists` } : facts;
+}
+
+function missingName({ id, label, kind }: Endpoint): ModelError {
+  const what = kind === "azure" ? "deployment" : "model";
+  return new ModelError("bad_request", `${label} has no default model. Name a ${what}: ${id}/NAME.`);
 }
 
 /** Loads the provider code on the first request, to keep the handshake fast. */

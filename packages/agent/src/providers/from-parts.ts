@@ -2,8 +2,8 @@
 
 import { isObject } from "@parley/acp/internal";
 import type { ModelEvent, StopCause, TokenUsage } from "../model/model.ts";
+import type { ProviderKind } from "./builtin-providers.ts";
 import type { StreamPart } from "./language-model.ts";
-import type { ProviderKind } from "./provider-config.ts";
 import { type SignedPart, sign } from "./signature.ts";
 import type { ToolNames } from "./to-prompt.ts";
 

@@ -1,16 +1,18 @@
 // Reads the provider configuration from the config file and the environment, with built-in defaults.
 
-import { optional } from "@parley/acp/internal";
-import { ownKeyVariables, tokenVariable } from "../model/key-variables.ts";
-import { ModelError, type ModelFacts } from "../model/model.ts";
-
-/** The API of a provider. `openai` is the Responses API, `compatible` any Chat Completions server. */
-export type ProviderKind = "anthropic" | "openai" | "openai-chat" | "google" | "compatible";
+import { tokenVariables } from "../model/key-variables.ts";
+import { ModelError } from "../model/model.ts";
+import { proxyFor } from "../network/proxy.ts";
+import { builtins, type ProviderKind } from "./builtin-providers.ts";
+import { azure, bedrock, type CloudConfig, type CloudSettings, vertex } from "./cloud-address.ts";
+import { type Environment, filled } from "./environment.ts";
+import { type LocalAddress, localProviderIds } from "./local/local-servers.ts";
+import type { KnownFacts } from "./registry/registry.ts";
 
 /** Facts from the config that replace what is known of a model. */
-export type ModelOverrides = Partial<Omit<ModelFacts, "id">>;
+export type ModelOverrides = KnownFacts;
 
-export interface ProviderConfig {
+export interface ProviderConfig extends CloudConfig {
   /** Default: that of the built-in provider with this name, else `compatible`. */
   readonly kind?: ProviderKind;
   /** Including the version: `http://127.0.0.1:8000/v1`. */
@@ -26,9 +28,11 @@ export interface ModelConfig {
   /** `provider/name`, or `offline`. */
   readonly model?: string;
   readonly providers?: Readonly<Record<string, ProviderConfig>>;
+  /** Whether to look for servers on this machine. Default true. */
+  readonly localServers?: boolean;
+  /** Where `parley agent models --refresh` gets its facts. */
+  readonly registry?: string;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Endpoint {
   /** `anthropic`: the first half of a model's id. */
@@ -39,66 +43,47 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly needsKey: boolean;
+  /** Whether it is a server of the user, which may be slow. */
+  readonly isOwn: boolean;
   /** The environment variable with the key, if any. */
   readonly variable: string | undefined;
   /** Tells the user how to set the key. */
   readonly keyHint: string;
   /** Read for every request, so that a login takes effect at once. */
   key(): Key | undefined;
+  /** The proxy of a request, from the environment. */
+  proxy(url: URL): string | undefined;
+  /** Of Bedrock and Vertex. */
+  readonly cloud: CloudSettings | undefined;
+  /** Of an Azure deployment in the old form. */
+  readonly apiVersion: string | undefined;
   readonly models: Readonly<Record<string, ModelOverrides>>;
-  /** Used when only the provider was named. `auto` takes the first model that the server lists. */
-  readonly defaultModel: string;
+  /** Whether the first model that it lists is used when only the provider was named. */
+  readonly listsModels: boolean;
 }
 
 export interface Key {
   readonly value: string;
-  /** Anthropic gateways accept a bearer token instead of a key. */
+  /** Gateways of Anthropic, and Vertex, accept a bearer token instead of a key. */
   readonly isBearer: boolean;
+  /** The secret is that of an AWS account, which signs requests. */
+  readonly account?: { readonly accessKeyId: string; readonly sessionToken: string | undefined };
+  /** `ANTHROPIC_API_KEY`, "config" or "login". */
+  readonly from: string;
 }
 
 export type Credentials = (provider: string) => string | undefined;
 
-interface Builtin {
-  readonly label: string;
-  readonly kind: ProviderKind;
-  readonly baseUrl: string;
-  readonly keys: readonly string[];
-  readonly defaultModel: string;
-}
-
-const builtins: Readonly<Record<string, Builtin>> = {
-  anthropic: {
-    label: "Anthropic",
-    kind: "anthropic",
-    baseUrl: "https://api.anthropic.com/v1",
-    keys: ownKeyVariables.anthropic,
-    defaultModel: "claude-sonnet-5-5",
-  },
-  openai: {
-    label: "OpenAI",
-    kind: "openai",
-    baseUrl: "https://api.openai.com/v1",
-    keys: ownKeyVariables.openai,
-    defaultModel: "gpt-6.1-sol",
-  },
-  google: {
-    label: "Google",
-    kind: "google",
-    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
-    keys: ownKeyVariables.google,
-    defaultModel: "gemini-4-argon",
-  },
-  ollama: local("Ollama", "http://127.0.0.1:11434/v1"),
-  lmstudio: local("LM Studio", "http://127.0.0.1:1234/v1"),
-  vllm: local("vLLM", "http://127.0.0.1:8000/v1"),
-};
-
-function local(label: string, baseUrl: string): Builtin {
-  return { label, kind: "compatible", baseUrl, keys: [], defaultModel: "auto" };
-}
-
 export function providerIds(config: ModelConfig): readonly string[] {
   return [...new Set([...Object.keys(builtins), ...Object.keys(config.providers ?? {})])];
+}
+
+/** Where to look for servers on this machine, unless the config or the environment names another place. */
+export function localAddresses(config: ModelConfig, env: Environment): readonly LocalAddress[] {
+  return localProviderIds.map((id) => {
+    const { baseUrl } = endpointOf(id, config, env, () => undefined);
+    return { id, baseUrl };
+  });
 }
 
 export function endpointOf(
@@ -109,36 +94,55 @@ export function endpointOf(
 ): Endpoint {
   const given = config.providers?.[id] ?? {};
   const builtin = builtins[id];
-  const own = { ...builtin, ...fromEnvironment(id, env), ...optional(given) };
-  const kind = own.kind ?? "compatible";
-  if (own.baseUrl === undefined) {
-    throw badConfig(
-      `The provider "${id}" has no address. Set its baseUrl in the config, for example http://127.0.0.1:8000/v1.`,
-    );
-  }
-  const label = builtin?.label ?? id;
+  const found = fromEnvironment(id, env);
+  const kind = given.kind ?? found.kind ?? builtin?.kind ?? "compatible";
   const variables = given.apiKeyEnv === undefined ? (builtin?.keys ?? []) : [given.apiKeyEnv];
-  const needsKey = kind !== "compatible" || given.apiKeyEnv !== undefined;
+  const key = () => keyOf({ id, kind, given: given.apiKey, variables }, env, credentials);
+  const cloud = cloudOf(kind, given, env, key()?.isBearer === false);
+  const baseUrl = given.baseUrl ?? found.baseUrl ?? builtin?.baseUrl ?? cloud?.baseUrl;
+  if (baseUrl === undefined) {
+    const missing = cloud?.missing ?? "Set its baseUrl in the config, for example http://127.0.0.1:8000/v1.";
+    throw badConfig(`The provider "${id}" has no address. ${missing}`);
+  }
+  const isHosted = builtin?.isLocal === false && baseUrl === builtin.baseUrl;
   return {
     id,
-    label,
+    label: builtin?.label ?? id,
     kind,
-    baseUrl: checkedUrl(own.baseUrl, id),
+    baseUrl: checkedUrl(baseUrl, id),
     headers: given.headers ?? {},
-    needsKey,
+    // Vertex finds the user's Google account by itself
+    needsKey: kind === "compatible" ? given.apiKeyEnv !== undefined || isHosted : kind !== "vertex",
+    isOwn: kind === "compatible" && !isHosted,
     variable: variables[0],
     keyHint: `Set ${variables[0] ?? `providers.${id}.apiKey in the config`} or run: parley agent login ${id}`,
-    key: () => keyOf(id, given.apiKey, variables, env, credentials),
+    key,
+    proxy: (url) => proxyFor(url, env),
+    cloud,
+    apiVersion: given.apiVersion,
     models: given.models ?? {},
-    defaultModel:
-      Object.keys(given.models ?? {})[0] ?? (kind === builtin?.kind ? builtin.defaultModel : "auto"),
+    listsModels: builtin === undefined || builtin.isLocal || kind !== builtin.kind,
   };
 }
 
+function cloudOf(
+  kind: ProviderKind,
+  given: ProviderConfig,
+  env: Environment,
+  hasKey: boolean,
+): CloudSettings | undefined {
+  if (kind === "bedrock") return bedrock(given, env);
+  if (kind === "vertex") return vertex(given, env, hasKey);
+  return kind === "azure" ? azure(given, env) : undefined;
+}
+
+/** Whether the environment alone says that the user wants this provider. An AWS account says nothing about Bedrock. */
 export function isConfiguredBy(id: string, env: Environment): boolean {
   if (id === "ollama") return filled(env["OLLAMA_HOST"]) !== undefined;
-  if (id === "anthropic" && filled(env[tokenVariable]) !== undefined) return true;
+  if (id === "anthropic" && filled(env[tokenVariables.anthropic]) !== undefined) return true;
   if (id === "openai" && filled(env["OPENAI_BASE_URL"]) !== undefined) return true;
+  if (id === "google-vertex" && filled(env["GOOGLE_VERTEX_PROJECT"]) !== undefined) return true;
+  if (id === "azure" && azure({}, env).baseUrl === undefined) return false;
   return builtins[id]?.keys.some((name) => filled(env[name]) !== undefined) ?? false;
 }
 
@@ -146,20 +150,39 @@ export function missingKey({ label, keyHint }: Endpoint): ModelError {
   return new ModelError("auth", `${label} needs an API key. ${keyHint}`);
 }
 
+interface KeyPlace {
+  readonly id: string;
+  readonly kind: ProviderKind;
+  readonly given: string | undefined;
+  readonly variables: readonly string[];
+}
+
 function keyOf(
-  id: string,
-  given: string | undefined,
-  variables: readonly string[],
+  { id, kind, given, variables }: KeyPlace,
   env: Environment,
   credentials: Credentials,
 ): Key | undefined {
-  const fromVariable = variables.map((name) => filled(env[name])).find((value) => value !== undefined);
-  const value = filled(given) ?? fromVariable;
-  if (value !== undefined) return { value, isBearer: false };
-  const token = id === "anthropic" ? filled(env[tokenVariable]) : undefined;
-  if (token !== undefined) return { value: token, isBearer: true };
+  const own = filled(given);
+  if (own !== undefined) return { value: own, isBearer: false, from: "config" };
+  for (const from of variables) {
+    const value = filled(env[from]);
+    if (value !== undefined) return { value, isBearer: false, from };
+  }
+  for (const [provider, from] of Object.entries(tokenVariables)) {
+    const value = provider === id ? filled(env[from]) : undefined;
+    if (value !== undefined) return { value, isBearer: true, from };
+  }
   const stored = filled(credentials(id));
-  return stored === undefined ? undefined : { value: stored, isBearer: false };
+  if (stored !== undefined) return { value: stored, isBearer: false, from: "login" };
+  return kind === "bedrock" ? accountKey(env) : undefined;
+}
+
+function accountKey(env: Environment): Key | undefined {
+  const accessKeyId = filled(env["AWS_ACCESS_KEY_ID"]);
+  const value = filled(env["AWS_SECRET_ACCESS_KEY"]);
+  if (accessKeyId === undefined || value === undefined) return undefined;
+  const account = { accessKeyId, sessionToken: filled(env["AWS_SESSION_TOKEN"]) };
+  return { value, isBearer: false, account, from: "AWS_ACCESS_KEY_ID" };
 }
 
 function fromEnvironment(id: string, env: Environment): { baseUrl?: string; kind?: ProviderKind } {
@@ -207,10 +230,4 @@ function checkedUrl(text: string, id: string): string {
 
 function badConfig(message: string): ModelError {
   return new ModelError("bad_request", message);
-}
-
-/** Treats an empty variable as unset. */
-function filled(text: string | undefined): string | undefined {
-  const trimmed = text?.trim();
-  return trimmed === "" ? undefined : trimmed;
 }

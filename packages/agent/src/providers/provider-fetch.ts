@@ -4,16 +4,35 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { ModelError } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
 import { responseOf } from "../network/node-response.ts";
+import { fetchThrough } from "../network/proxy.ts";
 import type { Endpoint } from "./provider-config.ts";
 
-/** Servers of the user may be slow, so they have no timeout; others fail after five silent minutes. */
-function fetchFor({ kind }: Endpoint): typeof globalThis.fetch {
-  return kind === "compatible" ? fetchWithoutTimeout : globalThis.fetch;
+/** Servers of the user may be slow, so they have no timeout; others fail after five silent minutes. Proxies wait for both. */
+function fetchFor(endpoint: Endpoint): typeof globalThis.fetch {
+  const direct = endpoint.isOwn ? fetchWithoutTimeout : globalThis.fetch;
+  return (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const proxy = endpoint.proxy(url);
+    return proxy === undefined ? direct(input, init) : fetchThrough(proxy, input, init);
+  };
+}
+
+/** Azure takes a key in its own header only, and its old addresses name a version of the API. */
+function forAzure(endpoint: Endpoint, input: string | URL, init: RequestInit): [URL, RequestInit] {
+  const url = new URL(input);
+  if (endpoint.apiVersion !== undefined) url.searchParams.set("api-version", endpoint.apiVersion);
+  const headers = new Headers(init.headers);
+  headers.delete("authorization");
+  return [url, { ...init, headers: Object.fromEntries(headers) }];
 }
 
 export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
   return async (input, init) => {
-    const response = await fetchFor(endpoint)(input, init);
+    const [address, options] =
+      endpoint.kind === "azure" && !(input instanceof Request)
+        ? forAzure(endpoint, input, init ?? {})
+        : [input, init];
+    const response = await fetchFor(endpoint)(address, options);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok) return response;
     if (type.startsWith("text/html")) {

@@ -1,17 +1,24 @@
 // Packs the provider data that must go back with a part; it is bound to its model, since others refuse it.
 
+import type { ProviderKind } from "./builtin-providers.ts";
 import type { ProviderOptions } from "./language-model.ts";
-import type { ProviderKind } from "./provider-config.ts";
 
 type Metadata = Readonly<Record<string, unknown>>;
 
+const ofOpenai = { text: ["phase"], thinking: ["reasoningEncryptedContent"], call: [] };
+const ofGoogle = { text: ["thoughtSignature"], thinking: ["thoughtSignature"], call: ["thoughtSignature"] };
+const ofClaude = { text: [], thinking: ["signature", "redactedData"], call: [] };
+
 /** The metadata fields that must go back, by kind and part. */
 const wanted: Readonly<Record<ProviderKind, Readonly<Record<SignedPart, readonly string[]>>>> = {
-  anthropic: { text: [], thinking: ["signature", "redactedData"], call: [] },
+  anthropic: ofClaude,
+  bedrock: ofClaude,
   // useless without the encrypted content: OpenAI does not store the responses
-  openai: { text: ["phase"], thinking: ["reasoningEncryptedContent"], call: [] },
+  openai: ofOpenai,
+  azure: ofOpenai,
   "openai-chat": { text: [], thinking: [], call: [] },
-  google: { text: ["thoughtSignature"], thinking: ["thoughtSignature"], call: ["thoughtSignature"] },
+  google: ofGoogle,
+  vertex: ofGoogle,
   compatible: { text: [], thinking: [], call: ["thoughtSignature"] },
 };
 

@@ -1,8 +1,10 @@
 // Converts model messages to AI SDK prompts, with the differences between providers.
 
 import { isObject, optional } from "@parley/acp/internal";
+import { nearestEffort } from "../model/efforts.ts";
 import { mediaNote, mediaProblem } from "../model/media.ts";
 import type {
+  Effort,
   MediaPart,
   ModelFacts,
   ModelMessage,
@@ -29,12 +31,15 @@ export function callOptions(
   const context: Context = { endpoint, facts, names, sendThoughts };
   const prompt = request.messages.flatMap((message) => promptMessages(message, context));
   const system: PromptMessage[] = request.system === "" ? [] : [{ role: "system", content: request.system }];
+  const effort = nearestEffort(request.effort, facts.efforts ?? []);
+  // the SDK's own scale for Bedrock ends at high
+  const isAboveHigh = endpoint.kind === "bedrock" && (effort === "xhigh" || effort === "max");
   const options: CallOptions = {
     prompt: withCacheMarks([...system, ...prompt], endpoint),
     ...optional({ maxOutputTokens: maxOutputOf(request, facts) }),
-    ...(facts.thinks && { reasoning: request.effort }),
+    ...optional({ reasoning: isAboveHigh ? "high" : effort }),
     ...(request.tools.length > 0 && { tools: request.tools.map((tool) => wireTool(tool, context)) }),
-    ...providerOptions(endpoint, facts, request.cacheKey),
+    ...providerOptions(endpoint, facts, request.cacheKey, isAboveHigh ? effort : undefined),
   };
   return { options, names };
 }
@@ -69,21 +74,30 @@ function wireTool(
     description: tool.description,
     inputSchema: tool.inputSchema,
     // strict mode refuses optional fields; we check arguments anyway
-    ...(endpoint.kind.startsWith("openai") && { strict: false }),
+    ...(/^(?:openai|azure)/.test(endpoint.kind) && { strict: false }),
   };
 }
 
 function providerOptions(
-  { kind }: Endpoint,
-  { thinks }: ModelFacts,
+  endpoint: Endpoint,
+  { efforts = [] }: ModelFacts,
   cacheKey: string | undefined,
+  maxReasoningEffort: Effort | undefined,
 ): { providerOptions?: ProviderOptions } {
+  const { kind, apiVersion } = endpoint;
+  const thinks = efforts.length > 0;
   const cached = cacheKey === undefined ? {} : { promptCacheKey: cacheKey };
+  // the SDK cannot know from the name of a deployment whether it thinks
+  const forced = kind === "azure" ? { forceReasoning: thinks } : {};
+  const isChat = kind === "openai-chat" || (kind === "azure" && apiVersion !== undefined);
+  if (isChat) return { providerOptions: { openai: { ...cached, ...forced } } };
   // OpenAI must not store conversations, so thinking comes back encrypted
-  if (kind === "openai") return { providerOptions: { openai: { store: false, ...cached } } };
-  if (kind === "openai-chat") return { providerOptions: { openai: cached } };
-  if (kind === "google" && thinks) {
-    return { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } };
+  if (kind === "openai" || kind === "azure")
+    return { providerOptions: { openai: { store: false, ...cached, ...forced } } };
+  if (maxReasoningEffort !== undefined)
+    return { providerOptions: { bedrock: { reasoningConfig: { maxReasoningEffort } } } };
+  if ((kind === "google" || kind === "vertex") && thinks) {
+    return { providerOptions: { [optionsName(endpoint)]: { thinkingConfig: { includeThoughts: true } } } };
   }
   return {};
 }
@@ -93,13 +107,18 @@ function providerOptions(
  * It looks back only 20 blocks from a mark, and an answer with many calls has more.
  */
 function withCacheMarks(prompt: PromptMessage[], endpoint: Endpoint): PromptMessage[] {
-  if (endpoint.kind !== "anthropic") return prompt;
-  const mark: ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  const mark = cacheMark(endpoint);
+  if (mark === undefined) return prompt;
   const before = prompt.findLastIndex(({ role }) => role === "assistant") - 1;
   return prompt.map((message, index) => {
     const isMarked = message.role === "system" || index === prompt.length - 1 || index === before;
     return isMarked ? { ...message, providerOptions: mark } : message;
   });
+}
+
+function cacheMark({ kind }: Endpoint): ProviderOptions | undefined {
+  if (kind === "anthropic") return { anthropic: { cacheControl: { type: "ephemeral" } } };
+  return kind === "bedrock" ? { bedrock: { cachePoint: { type: "default" } } } : undefined;
 }
 
 function promptMessages(message: ModelMessage, context: Context): PromptMessage[] {
@@ -176,7 +195,8 @@ function callInput(input: unknown): unknown {
 
 /** Chat Completions has no images in tool results: they follow in a user message. */
 function toolMessages(outcomes: readonly ToolOutcome[], context: Context): PromptMessage[] {
-  const isInline = context.endpoint.kind !== "openai-chat" && context.endpoint.kind !== "compatible";
+  const { kind, apiVersion } = context.endpoint;
+  const isInline = kind !== "openai-chat" && kind !== "compatible" && apiVersion === undefined;
   const content = outcomes.map((outcome) => toolPart(outcome, isInline, context));
   const messages: PromptMessage[] = content.length === 0 ? [] : [{ role: "tool", content }];
   if (isInline) return messages;

@@ -3,7 +3,7 @@
 import type { Model } from "../model/model.ts";
 import type { LocalCommand } from "./commands.ts";
 import { compact } from "./compaction.ts";
-import { choose, modelOf, modeOf } from "./options.ts";
+import { modelOf, modeOf, setModel } from "./options.ts";
 import type { CodingTurn, Prefix } from "./session-state.ts";
 import type { UndoAnswer } from "./undo.ts";
 
@@ -66,7 +66,7 @@ function chooseModel({ turn, models }: LocalCommandOptions, id: string): string 
   if (id === "") return ["Models:", ...list].join("\n");
   const found = models.find(({ facts }) => facts.id === id);
   if (found === undefined) return [`There is no model \`${id}\`. There are:`, ...list].join("\n");
-  choose(session, "model", id);
+  setModel(session, models, id, session.data.effort);
   return `The model is now ${found.facts.name}.`;
 }
 

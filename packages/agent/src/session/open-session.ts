@@ -7,13 +7,15 @@ import { questionsOf } from "../mcp/elicitation.ts";
 import { isMode } from "../permissions/modes.ts";
 import { ownNames } from "./commands.ts";
 import { projectFolders } from "./house-rules.ts";
-import { modeOf, type OptionDefaults, sessionOptions } from "./options.ts";
+import { isEffort, modeOf, type OptionDefaults, sessionOptions, setModel } from "./options.ts";
 import { checkRoots, SessionState } from "./session-state.ts";
 
 interface OpenOptions {
   readonly store: SessionStore;
   readonly version: string;
-  readonly defaults: OptionDefaults;
+  defaults(): OptionDefaults;
+  /** Finds more models. */
+  readonly discover: (() => Promise<void>) | undefined;
   readonly privateHosts: readonly string[];
   readonly userFolder?: string | undefined;
   readonly undoFolder: string | undefined;
@@ -22,7 +24,7 @@ interface OpenOptions {
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults, privateHosts, userFolder, undoFolder }: OpenOptions,
+  { store, version, defaults, discover, privateHosts, userFolder, undoFolder }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
@@ -36,15 +38,27 @@ export async function openSession(
     { session, folder: undoFolder },
   );
   const { sessionId } = session;
-  // the library restores the stored options after this; the commands depend on the mode
-  const chosen = origin === "new" ? undefined : (await store.get(sessionId))?.config["mode"];
+  // the library restores the stored options after this; commands depend on the mode, and efforts on the model
+  const stored = origin === "new" ? undefined : (await store.get(sessionId))?.config;
+  const hasModel = (id: unknown) => defaults().models.some(({ facts }) => facts.id === id);
+  const discovered = discover?.();
+  // its server may not have been found yet
+  if (stored?.["model"] !== undefined && !hasModel(stored["model"])) await discovered;
+  const { model, mode: chosen, effort } = stored ?? {};
+  const initial = { ...defaults(), ...(typeof model === "string" && hasModel(model) && { model }) };
+  state.effort = isEffort(effort) ? effort : initial.effort;
   state.hasHistory = origin !== "new";
-  session.setConfigOptions(sessionOptions(defaults));
+  session.setConfigOptions(sessionOptions({ ...initial, effort: state.effort }));
   await state.custom.refresh(
     { projectFolders: projectFolders(session.roots), ...optional({ userFolder }) },
     ownNames,
   );
-  session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : defaults.mode));
+  session.setAvailableCommands(state.commands(isMode(chosen) ? chosen : initial.mode));
+  void discovered?.then(() => {
+    if (state.isClosed) return;
+    const id = session.configOption("model");
+    setModel(session, defaults().models, typeof id === "string" ? id : initial.model, state.effort);
+  });
   // starts the servers while the user writes the first prompt
   state.mcp.sync(session);
   return state;

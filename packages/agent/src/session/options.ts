@@ -1,15 +1,19 @@
 // Defines the session options (mode, model, effort, automatic approval, answer length) and reads their values.
 
 import type { AgentSession, SessionConfigOption } from "@parley/acp";
-import type { Effort, Model } from "../model/model.ts";
+import { allEfforts, nearestEffort } from "../model/efforts.ts";
+import type { Effort, Model, ModelFacts } from "../model/model.ts";
 import { type AutoApproval, autoApprovals, isMode, type Mode, modes } from "../permissions/modes.ts";
 
-const efforts = [
-  { value: "none", name: "None" },
-  { value: "low", name: "Low" },
-  { value: "medium", name: "Medium" },
-  { value: "high", name: "High" },
-] as const satisfies readonly { value: Effort; name: string }[];
+const effortNames: Readonly<Record<Effort, string>> = {
+  none: "None",
+  minimal: "Minimal",
+  low: "Low",
+  medium: "Medium",
+  high: "High",
+  xhigh: "Very high",
+  max: "Highest",
+};
 
 const lengths = [
   { value: "default", name: "What the model allows" },
@@ -24,6 +28,7 @@ export interface OptionDefaults {
   readonly models: readonly [Model, ...Model[]];
   /** The id of one of them. */
   readonly model: string;
+  /** What the user wants of models that have it. */
   readonly effort: Effort;
   readonly autoApprove: AutoApproval;
 }
@@ -40,23 +45,8 @@ export function sessionOptions(defaults: OptionDefaults): SessionConfigOption[] 
       currentValue: mode,
       options: [...modes],
     },
-    {
-      configId: "model",
-      name: "Model",
-      category: "model",
-      type: "select",
-      currentValue: model,
-      options: models.map(({ facts }) => ({ value: facts.id, name: facts.name })),
-    },
-    {
-      configId: "effort",
-      name: "Thinking effort",
-      description: "For models that think before they answer",
-      category: "thought_level",
-      type: "select",
-      currentValue: effort,
-      options: [...efforts],
-    },
+    modelOption(models, model),
+    ...effortOption(models.find(({ facts }) => facts.id === model)?.facts, effort),
     {
       configId: "autoApprove",
       name: "Approve automatically",
@@ -76,6 +66,52 @@ export function sessionOptions(defaults: OptionDefaults): SessionConfigOption[] 
   ];
 }
 
+function modelOption(models: OptionDefaults["models"], model: string): SessionConfigOption {
+  return {
+    configId: "model",
+    name: "Model",
+    category: "model",
+    type: "select",
+    currentValue: model,
+    options: models.map(({ facts }) => ({ value: facts.id, name: facts.name })),
+  };
+}
+
+/** None for a model without a choice. */
+function effortOption(facts: ModelFacts | undefined, wanted: Effort): SessionConfigOption[] {
+  const offered = facts?.efforts ?? [];
+  const currentValue = nearestEffort(wanted, offered);
+  if (currentValue === undefined) return [];
+  const options = offered.map((value) => ({ value, name: effortNames[value] }));
+  return [
+    {
+      configId: "effort",
+      name: "Thinking effort",
+      description: "How much the model thinks before it answers",
+      category: "thought_level",
+      type: "select",
+      currentValue,
+      options,
+    },
+  ];
+}
+
+/** Sets the model and the efforts that it has, and notifies every client. `wanted`: the effort that the user wants. */
+export function setModel(
+  session: AgentSession,
+  models: OptionDefaults["models"],
+  id: string,
+  wanted: Effort,
+): void {
+  const facts = models.find((model) => model.facts.id === id)?.facts;
+  const options = session.configOptions.flatMap((option) => {
+    if (option.configId === "effort") return [];
+    if (option.configId !== "model") return [option];
+    return [modelOption(models, id), ...effortOption(facts, wanted)];
+  });
+  if (JSON.stringify(options) !== JSON.stringify(session.configOptions)) session.setConfigOptions(options);
+}
+
 export function modeOf(session: AgentSession): Mode {
   const value = session.configOption("mode");
   return isMode(value) ? value : "ask";
@@ -86,9 +122,13 @@ export function autoApprovalOf(session: AgentSession): AutoApproval {
   return autoApprovals.find((approval) => approval.value === value)?.value ?? "reads";
 }
 
+export function isEffort(value: unknown): value is Effort {
+  return allEfforts.some((effort) => effort === value);
+}
+
 export function effortOf(session: AgentSession): Effort {
   const value = session.configOption("effort");
-  return efforts.find((effort) => effort.value === value)?.value ?? "medium";
+  return isEffort(value) ? value : "medium";
 }
 
 export function maxTokensOf(session: AgentSession): number | undefined {

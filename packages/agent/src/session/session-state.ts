@@ -5,7 +5,7 @@ import { type AgentSession, RequestError, type Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
-import type { ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";
+import type { Effort, ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
 import { Grants } from "../permissions/decide.ts";
 import type { Mode } from "../permissions/modes.ts";
@@ -47,6 +47,9 @@ export class SessionState {
   /** The model could not summarise the conversation in this turn: do not ask it before every request. */
   hasFailedToCompact = false;
   isTitled = false;
+  isClosed = false;
+  /** The effort that the user wants, also while the model has none. */
+  effort: Effort = "medium";
   /** The transcript still has to be rebuilt from the history. */
   hasHistory = false;
   /** Overrides the session's mode for the current turn (`/plan`). */
@@ -75,6 +78,7 @@ export class SessionState {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     const current = this.#workspace;
     this.#workspace = undefined;
     await Promise.all([current?.opened.close(), this.mcp.close(), this.undo.close()]);

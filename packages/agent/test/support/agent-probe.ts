@@ -39,7 +39,7 @@ export const facts: ModelFacts = {
   contextWindow: 100_000,
   takesImages: false,
   takesAudio: false,
-  thinks: true,
+  efforts: ["none", "low", "medium", "high"],
 };
 
 /** Answers request after request; past the last one it fails. */

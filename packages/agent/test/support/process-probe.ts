@@ -11,19 +11,17 @@ import { type ClientConnection, type ClientDefinition, client, type PermissionRe
 import type { ProtocolVersion } from "@parley/acp/internal";
 import { type SpawnedTransport, spawnTransport } from "@parley/acp/node";
 import { launcher } from "../../../acp/test/support/programs.ts";
+import { keyVariables } from "../../src/model/key-variables.ts";
 
 export { launcher };
 export const patience = { timeout: 120_000 };
 
 /** What would choose a model on the machine of whoever runs the tests. */
 const foreign = [
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_AUTH_TOKEN",
+  ...keyVariables,
   "ANTHROPIC_BASE_URL",
-  "OPENAI_API_KEY",
   "OPENAI_BASE_URL",
-  "GOOGLE_GENERATIVE_AI_API_KEY",
-  "GEMINI_API_KEY",
+  "GOOGLE_VERTEX_PROJECT",
   "OLLAMA_HOST",
   "PARLEY_MODEL",
   "PARLEY_MODE",

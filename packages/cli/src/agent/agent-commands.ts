@@ -6,7 +6,7 @@ import { sandboxChoices } from "../settings/sandbox-choice.ts";
 
 const provider = option(
   "PROVIDER",
-  "anthropic, openai, google or a provider of the config file (default: that of the configured model)",
+  "anthropic, openai, google, openrouter or another of docs/models.md, or of the config file (default: that of the configured model)",
 );
 
 export const agentCommands: readonly Command[] = [
@@ -17,8 +17,8 @@ export const agentCommands: readonly Command[] = [
       "Editors start this command; --setup prints the settings to paste into yours. Without a configured model the agent works " +
       'offline and follows fixed rules: "list", "read FILE", "replace "a" with "b" in FILE", "run COMMAND", or several of these joined ' +
       'with "then". ' +
-      "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or store a key with parley agent login; " +
-      "docs/models.md lists the providers. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
+      "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or that of another provider, store a key " +
+      "with parley agent login, or start a local server such as Ollama; parley agent models lists what can be used. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
       "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
     options: {
       mode: option(
@@ -51,6 +51,19 @@ export const agentCommands: readonly Command[] = [
     ownsOutput: true,
     examples: ["parley agent --setup zed", "parley agent --model ollama/qwen3 --mode code"],
     load: async () => (await import("./agent.ts")).run,
+  },
+  {
+    name: "agent models",
+    summary: "List the models that can be used now",
+    details:
+      "Shows each model with its context window, the most tokens of an answer, the price in US dollars per million tokens of input and " +
+      "output, the levels of effort, what it takes besides text, and where its key was found. Ollama, LM Studio, llama.cpp and vLLM on " +
+      "this machine are asked for theirs; nobody else is. --refresh first fetches facts about models from models.dev, or from " +
+      "agent.registry in the config file, and keeps them in the data directory; bad data is refused.",
+    options: { refresh: flag("Fetch facts about models first") },
+    json: true,
+    examples: ["parley agent models", "parley agent models --refresh"],
+    load: async () => (await import("./agent-models.ts")).models,
   },
   {
     name: "agent login",

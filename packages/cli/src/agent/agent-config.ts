@@ -1,9 +1,16 @@
 // Reads the settings of the coding agent: options override the environment, which overrides the config file.
 
 import { ModelError } from "@parley/agent";
-import type { AgentConfig } from "@parley/agent/internal";
+import {
+  type AgentConfig,
+  builtInRegistry,
+  mergedRegistry,
+  type Registry,
+  storedRegistry,
+} from "@parley/agent/internal";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
+import { registryPath } from "../settings/data-folder.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 const modes = ["ask", "code", "architect", "chat"] as const;
@@ -12,6 +19,11 @@ const modes = ["ask", "code", "architect", "chat"] as const;
 export function readAgentConfig(): AgentConfig {
   const { agent } = readConfig((warning) => process.stderr.write(`parley: ${warning}\n`));
   return agent ?? {};
+}
+
+/** What is known of models: built in, and newer if it was refreshed. */
+export function knownModels(): Registry {
+  return mergedRegistry(builtInRegistry, storedRegistry(registryPath()));
 }
 
 export function withMode(config: AgentConfig, values: Invocation["values"]): AgentConfig {

@@ -19,7 +19,7 @@ import { ownVersion } from "../settings/installation.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
+import { knownModels, readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
 
 export async function serve(values: Invocation["values"]): Promise<number> {
   const config = withMode(readAgentConfig(), values);
@@ -36,11 +36,18 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     if (apiKeyEnv !== undefined) delete process.env[apiKeyEnv];
   // fails before anything is served
   const account = withModelErrors("agent", () =>
-    openAccount({ config, env, credentials, ...(typeof model === "string" && { model }) }),
+    openAccount({
+      config,
+      env,
+      credentials,
+      registry: knownModels(),
+      ...(typeof model === "string" && { model }),
+    }),
   );
   const agent = codingAgent({
     auth: account.login,
     configured: account.models,
+    discover: account.discover,
     version,
     userFolder: dirname(configPath()),
     ...(config.hooks && { hooks: commandHooks(config.hooks) }),

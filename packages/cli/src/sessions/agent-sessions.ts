@@ -8,8 +8,9 @@ import { withAgent } from "../agents/with-agent.ts";
 import { CommandError, printAnswer } from "../command/command.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
+import { columns } from "../terminal/columns.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import { age, columns, home, withHistory } from "./stored-sessions.ts";
+import { age, home, withHistory } from "./stored-sessions.ts";
 
 export interface AgentSessionsQuery {
   readonly agent: string | undefined;

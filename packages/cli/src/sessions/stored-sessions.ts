@@ -7,6 +7,7 @@ import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command.ts";
 import { historyPath } from "../settings/data-folder.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
+import { columns } from "../terminal/columns.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 
 const shownSessions = 10;
@@ -104,14 +105,6 @@ export function sessionLines(sessions: readonly HistorySession[], now: number): 
         .trim();
       return [id, age(now - updatedAt).padStart(4), safeLine(agent.name), home(cwd), label];
     }),
-  );
-}
-
-/** All columns but the last are padded. */
-export function columns(rows: readonly (readonly string[])[]): string[] {
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  return rows.map((row) =>
-    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(width(column)))).join("  "),
   );
 }
 

@@ -61,8 +61,8 @@ export function checkedConfig(text: string, warn: (text: string) => void): Confi
 function checkModel({ agent }: Config): void {
   if (agent?.model === undefined) return;
   try {
-    // without the environment, which may choose another model
-    chosenEndpoint(agent, {});
+    // the environment may have the address of a cloud, but must not choose another model
+    chosenEndpoint(agent, { ...process.env, PARLEY_MODEL: undefined });
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
     throw configFailure(`${configPath()}: agent.model: ${error.message}`);

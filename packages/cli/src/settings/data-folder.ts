@@ -44,6 +44,11 @@ export function auditFolder(): string {
   return join(stateFolder(), "audit");
 }
 
+/** Facts about models, as last refreshed. */
+export function registryPath(): string {
+  return join(dataFolder(), "models.json");
+}
+
 /** Stored API keys. */
 export function credentialsPath(): string {
   return join(dataFolder(), "credentials.json");

@@ -193,6 +193,8 @@ export interface WebAccess {
   readonly addressesOf?: (
     name: string,
   ) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
+  /** The proxy for an address. Default: that of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+  readonly proxyOf?: (url: URL) => string | undefined;
 }
 
 /** "ask" asks before every change, "code" changes without asking, "architect" only plans, "chat" only talks. */

@@ -1,10 +1,11 @@
 // Sends a GET request of the fetch tool, and reads and decompresses the answer.
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { sendTo } from "../../network/pinned-request.ts";
-import { checkedAddresses, HostError } from "../../network/public-addresses.ts";
+import { getThrough, proxyFor } from "../../network/proxy.ts";
+import { checkedAddresses, HostError, isNamed, type NetworkAccess } from "../../network/public-addresses.ts";
 import { ToolError, type WebAccess } from "../base/tool.ts";
 
 const maxBodyBytes = 5 * 1024 * 1024;
@@ -24,23 +25,29 @@ export interface WebAnswer {
   readonly isCut: boolean;
 }
 
+/** An answer as it comes, from either client. */
+interface Answer {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readable;
+}
+
 export async function requestPage(
   url: URL,
   web: WebAccess | undefined,
   signal: AbortSignal,
 ): Promise<WebAnswer> {
-  const addresses = await checkedAddresses(url, web ?? { privateHosts: [] }).catch((error: unknown) => {
+  const send = await checkedRoute(url, web ?? { privateHosts: [] }).catch((error: unknown) => {
     throw error instanceof HostError ? new ToolError(error.message, { cause: error }) : error;
   });
   const timeout = AbortSignal.timeout(timeoutMs);
-  const either = AbortSignal.any([signal, timeout]);
   try {
-    const message = await sendTo(url, addresses, { headers, signal: either });
-    const { body, isCut } = await bodyOf(message);
+    const answer = await send(AbortSignal.any([signal, timeout]));
+    const { body, isCut } = await bodyOf(answer);
     return {
-      status: message.statusCode ?? 0,
-      contentType: message.headers["content-type"] ?? "",
-      location: message.headers.location,
+      status: answer.statusCode,
+      contentType: answer.headers["content-type"] ?? "",
+      location: answer.headers.location,
       body,
       isCut,
     };
@@ -54,8 +61,41 @@ export async function requestPage(
   }
 }
 
-async function bodyOf(message: IncomingMessage): Promise<{ readonly body: Buffer; readonly isCut: boolean }> {
-  const decoded = decodedBody(message);
+/** How to ask the host, if that is allowed: at an address that was checked, or through the proxy. */
+async function checkedRoute(
+  url: URL,
+  access: NetworkAccess,
+): Promise<(signal: AbortSignal) => Promise<Answer>> {
+  const proxy = (access.proxyOf ?? ((each: URL) => proxyFor(each, process.env)))(url);
+  if (proxy !== undefined) {
+    await checkForProxy(url, access);
+    return (signal) => getThrough(proxy, url, { headers, signal });
+  }
+  const addresses = await checkedAddresses(url, access);
+  return async (signal) => {
+    const message = await sendTo(url, addresses, { headers, signal });
+    return { statusCode: message.statusCode ?? 0, headers: message.headers, body: message };
+  };
+}
+
+/**
+ * A proxy resolves names by itself, maybe to another address than the one that is checked here. With https the certificate
+ * must still be that of the name; with http nothing would tell a page of the private network from the one that was asked for.
+ */
+async function checkForProxy(url: URL, access: NetworkAccess): Promise<void> {
+  if (isNamed(url, access)) return;
+  const hint = `or add ${url.host} to agent.privateHosts in the config`;
+  if (url.protocol === "http:")
+    throw new ToolError(`http pages are not fetched through a proxy; use https, ${hint}`);
+  await checkedAddresses(url, access).catch((error: unknown) => {
+    if (!(error instanceof HostError) || error.isPrivate) throw error;
+    const why = `${url.hostname} has no address on this machine, so it cannot be checked before the proxy is asked`;
+    throw new ToolError(`${why}; check the address, ${hint}`, { cause: error });
+  });
+}
+
+async function bodyOf(answer: Answer): Promise<{ readonly body: Buffer; readonly isCut: boolean }> {
+  const decoded = decodedBody(answer);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -65,14 +105,13 @@ async function bodyOf(message: IncomingMessage): Promise<{ readonly body: Buffer
       if (bytes > maxBodyBytes) break;
     }
   } finally {
-    message.destroy();
+    answer.body.destroy();
   }
   return { body: Buffer.concat(chunks).subarray(0, maxBodyBytes), isCut: bytes > maxBodyBytes };
 }
 
-function decodedBody(message: IncomingMessage): Readable {
-  const encoding = message.headers["content-encoding"] ?? "identity";
-  if (encoding === "identity" || encoding === "") return message;
+function decodedBody({ headers: { "content-encoding": encoding = "identity" }, body }: Answer): Readable {
+  if (encoding === "identity" || encoding === "") return body;
   const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
     gzip: createGunzip,
     "x-gzip": createGunzip,
@@ -82,6 +121,6 @@ function decodedBody(message: IncomingMessage): Readable {
   const decoder = decoders[encoding]?.();
   if (decoder === undefined)
     throw new ToolError(`the answer is encoded as ${encoding}, which cannot be read`);
-  message.once("error", (error) => decoder.destroy(error));
-  return message.pipe(decoder);
+  body.once("error", (error) => decoder.destroy(error));
+  return body.pipe(decoder);
 }

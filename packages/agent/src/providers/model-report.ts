@@ -1,0 +1,56 @@
+// Reports which models can be used now, with what is known of them and where their keys are from.
+
+import type { ModelFacts } from "../model/model.ts";
+import { builtins } from "./builtin-providers.ts";
+import { type ChooseOptions, chosenEndpoint, listModels } from "./choose-model.ts";
+import type { Environment } from "./environment.ts";
+import { findLocalServers, type LocalServer } from "./local/local-servers.ts";
+import { localAddresses, type ModelConfig } from "./provider-config.ts";
+
+export interface ReportedModel extends ModelFacts {
+  readonly provider: string;
+  /** `ANTHROPIC_API_KEY`, `config` or `login`; undefined where none is needed. */
+  readonly key: string | undefined;
+}
+
+export interface ModelReport {
+  readonly models: readonly ReportedModel[];
+  /** The servers on this machine that answered. */
+  readonly servers: readonly LocalServer[];
+  /** Built-in providers without a key, with the variable that would have it. */
+  readonly withoutKey: readonly { readonly provider: string; readonly variable: string }[];
+}
+
+/** Throws ModelError for a provider that cannot be used. */
+export async function modelReport(
+  config: ModelConfig,
+  env: Environment,
+  options: Omit<ChooseOptions, "servers"> = {},
+): Promise<ModelReport> {
+  // fails for a model whose provider is not known
+  chosenEndpoint(config, env, options);
+  const isAllowed = config.localServers !== false;
+  const servers = isAllowed ? await findLocalServers(localAddresses(config, env)) : [];
+  const isSilent = (id: string) =>
+    builtins[id]?.isLocal === true && !servers.some((server) => server.id === id);
+  const listed = listModels(config, env, { ...options, servers })
+    // one that does not answer cannot be used now
+    .filter(({ endpoint }) => !isAllowed || !isSilent(endpoint.id));
+  const usable = new Set(listed.map(({ endpoint }) => endpoint.id));
+  return {
+    models: listed.map(({ facts, endpoint }) => ({
+      ...facts,
+      provider: endpoint.id,
+      key: endpoint.key()?.from,
+    })),
+    servers,
+    withoutKey: Object.entries(builtins).flatMap(
+      ([
+        provider,
+        {
+          keys: [variable],
+        },
+      ]) => (variable === undefined || usable.has(provider) ? [] : [{ provider, variable }]),
+    ),
+  };
+}
