@@ -5,7 +5,7 @@ import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError, type ToolCallPart, type ToolOutcome } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
-import { compact, excessTokens } from "../session/compaction.ts";
+import { answerTokens, compact, excessTokens } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
 import { pruneOutput } from "../session/prune.ts";
@@ -139,7 +139,7 @@ async function ask(options: LoopOptions, model: Model): Promise<ModelStep> {
       ...prefix,
       messages,
       effort: effortOf(session),
-      maxTokens: maxTokensOf(session),
+      maxTokens: answerTokens(turn, model, prefix.system),
       cacheKey: session.sessionId,
     },
     (parts) => transcript.addAssistant(parts),

@@ -224,13 +224,16 @@ inEveryVersion(
   async (setup) => {
     const big = customTool("big", async () => long("output", 3_000));
     const overflow = overflows("the prompt is too long");
-    const model = scriptedModel([calls(["big", {}]), says("one"), overflow, says("All said."), says("two")]);
+    const answers = [calls(["big", {}]), says("one"), overflow, overflow, says("All said."), says("two")];
+    const model = scriptedModel(answers);
     const { session } = await talk({ ...setup, tools: [big], models: [model] });
     await session.prompt("work").result;
     await session.prompt("/compact").result;
-    assert.match(JSON.stringify(model.requests[3]?.messages[2]), /left out to save room/);
+    const efforts = model.requests.map(({ effort }) => effort);
+    assert.deepEqual(efforts.slice(2), ["medium", "none", "none"], "first without thinking");
+    assert.match(JSON.stringify(model.requests[4]?.messages[2]), /left out to save room/);
     await session.prompt("and?").result;
-    assert.match(JSON.stringify(model.requests[4]?.messages), /All said/);
+    assert.match(JSON.stringify(model.requests[5]?.messages), /All said/);
   },
 );
 
