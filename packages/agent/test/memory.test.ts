@@ -87,6 +87,7 @@ async function fill({ session, updates }: Talk, tokens: number): Promise<void> {
   const prompt = async (text: string) => {
     const { stopReason, error } = await session.prompt(text).result;
     assert.equal(stopReason, "end_turn", error?.message);
+    assert.deepEqual(compactions(updates), [], "not yet");
   };
   await prompt(`${fact("RELEASE")} is what we ship. Read early.log`);
   await prompt("Read short.txt");
