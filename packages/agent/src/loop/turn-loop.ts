@@ -6,7 +6,7 @@ import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
-import { compact, excessTokens } from "../session/compaction.ts";
+import { answerTokens, compact, excessTokens } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
 import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
 import { pruneOutput } from "../session/prune.ts";
@@ -154,7 +154,7 @@ async function ask(options: LoopOptions, model: Model): Promise<ModelStep> {
       ...prefix,
       messages,
       effort: effortOf(session),
-      maxTokens: maxTokensOf(session),
+      maxTokens: answerTokens(turn, model, prefix.system),
       cacheKey: session.sessionId,
     },
     options.all(),
