@@ -150,8 +150,8 @@ function forgetTurn(state: SessionState): void {
   state.situation = undefined;
 }
 
-const offlineTitle = "This is the offline model: fixed rules, no AI";
-const offlineHelp = "For real help configure a model, see `parley help agent`.";
+const offlineTitle = "This is the offline model: fixed commands, no AI";
+const offlineHelp = "It lists them when it does not understand you. For more, configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {
