@@ -151,7 +151,8 @@ function forgetTurn(state: SessionState): void {
 }
 
 const offlineTitle = "This is the offline model: fixed commands, no AI";
-const offlineHelp = "It lists them when it does not understand you. For more, configure a model: see `parley help agent`.";
+const offlineHelp =
+  "`/help` lists its commands. For anything else configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {

@@ -144,6 +144,7 @@ inEveryVersion("several steps become a plan that is carried out", project, async
     asks.map(({ title }) => title),
     ["Create list.txt", "Move list.txt to items.txt", "cat items.txt", "Delete items.txt"],
   );
+  assert.equal(thought(updates), "These are 4 steps: I make a plan of them.");
   const seen = plans(updates);
   assert.deepEqual(seen[0], ["in_progress", "pending", "pending", "pending"]);
   assert.deepEqual(seen.at(-1), Array(4).fill("completed"));
