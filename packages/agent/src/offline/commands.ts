@@ -98,7 +98,7 @@ export const commands: readonly Command[] = [
     usage: "run COMMAND",
     pattern: /^run\s+(?<command>.+)$/is,
     *perform(get) {
-      const command = get("command");
+      const command = get("command").trim();
       const result = yield* call("bash", { command });
       if (result.isError || !hasExitedBadly(result.text)) return shown(`\`${command}\``, result);
       return { ...shown(`\`${command}\` failed`, result), isError: true };

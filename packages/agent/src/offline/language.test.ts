@@ -75,7 +75,7 @@ const requests: readonly (readonly [words: string, tool: string, input: object])
   ['run echo "a b"; echo c', "bash", { command: 'echo "a b"; echo c' }],
   ["run `if true; then read x; fi`", "bash", { command: "if true; then read x; fi" }],
   ["run if true; then echo x; fi", "bash", { command: "if true; then echo x; fi" }],
-  ["run\n```sh\ncd src\nls\n```", "bash", { command: "cd src\nls\n" }],
+  ["run\n```sh\ncd src\nls\n```", "bash", { command: "cd src\nls" }],
   ["fetch https://example.org/a", "fetch", { url: "https://example.org/a" }],
   ['@tool read {"path": "then read `x`"}', "read", { path: "then read `x`" }],
   ['@tool write\n```json\n{\n  "path": "a"\n}\n```', "write", { path: "a" }],
@@ -152,6 +152,11 @@ test("a model server on this machine is offered to a user without a model", asyn
 
 test("/test says how tests are run", async () => {
   assert.match((await answered(testRequest)).text, /To run tests, write `run` and their command\./);
+});
+
+test("a request of blanks is read at once", { timeout: 10_000 }, async () => {
+  const { calls } = await answered(`read${" ".repeat(300_000)}a.txt`);
+  assert.deepEqual(calls, [["read", { path: "a.txt" }]]);
 });
 
 test("a long request is quoted shortly", async () => {

@@ -31,7 +31,7 @@ export function read(pieces: readonly Piece[]): Reading {
   return "steps" in whole || texts.length === pieces.length ? whole : readPieces(texts);
 }
 
-const joint = /,?\s+then\s+(?=(?:read|list|search|create|replace|delete|move|run|fetch)\b)/i;
+const joint = /(?<=\S),?\s+then\s+(?=(?:read|list|search|create|replace|delete|move|run|fetch)\b)/i;
 const scripted = /^@(?<name>tool|say|think|wait)(?:\s+(?<rest>\S.*))?$/;
 
 function readPieces(pieces: readonly Piece[]): Reading {

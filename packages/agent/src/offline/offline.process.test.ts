@@ -43,7 +43,8 @@ function plans(updates: readonly SessionUpdate[]): string[][] {
   );
 }
 
-const page = readFileSync(new URL("../../../../docs/offline.md", import.meta.url), "utf8");
+const docs = (name: string) => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
+const page = docs("offline.md");
 const rows = [...page.matchAll(/^\| `(.+?)` \| `(.+)` \| (.+) \|$/gm)].map((row) => row.slice(1));
 const blocks = [...page.matchAll(/^(```|~~~)text\n([\s\S]*?)\n\1$/gm)].map((block) => block[2] ?? "");
 
@@ -54,6 +55,15 @@ test("docs/offline.md lists every command", () => {
     commands.map(({ usage }) => usage),
   );
   assert.equal(blocks.length, 4);
+});
+
+test("parley help agent and /help list every command", async (t) => {
+  const help = docs("cli.md").replaceAll(/\s+/g, " ");
+  const { answer } = await say({ version: 2, cwd: temporaryFolder(t, {}) }, "/help");
+  for (const { usage } of commands) {
+    assert.ok(help.includes(usage.replace("[:FROM[-TO]]", "")), usage);
+    assert.ok(answer.includes(`\`${usage}\``), usage);
+  }
 });
 
 for (const [, example = "", shown = ""] of rows) {
