@@ -5,7 +5,7 @@ import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import type { Effort, Model } from "./model/model.ts";
-import { type LocalServer, offlineModel } from "./offline/offline-model.ts";
+import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { sessionOptions } from "./session/options.ts";
@@ -52,8 +52,6 @@ export interface CodingAgentOptions
   readonly sandbox?: CommandSandbox | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
-  /** Finds model servers on this machine: the offline model offers one to a user who asks for more. Default: none. */
-  readonly localServers?: (() => Promise<readonly LocalServer[]>) | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -86,8 +84,8 @@ export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
   const { privateHosts = [], sandbox = "workspace" } = options;
-  const offline = offlineModel(options.localServers ?? (async () => []));
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
+  const offline = offlineModel(async () => configured().models.map(({ facts }) => facts));
   const promptOptions: PromptOptions = {
     tools: options.tools,
     maxRequests: options.maxRequests ?? 200,

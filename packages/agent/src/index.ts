@@ -21,7 +21,6 @@ export {
   type ToolOutcome,
   type Wait,
 } from "./model/model.ts";
-export type { LocalServer } from "./offline/offline-model.ts";
 export type { AutoApproval } from "./permissions/modes.ts";
 export type { ConfiguredModels } from "./providers/choose-model.ts";
 export type { AgentFiles, TextWithVersion } from "./tools/base/agent-files.ts";

@@ -1,18 +1,17 @@
 // Produces one answer of the offline model: replays the script of the user's last request with the outcomes so far.
 
 import { setTimeout as wait } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { noteStart, summaryRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../model/model.ts";
 import { plainSummary } from "../model/summary.ts";
 import type { Piece } from "./language.ts";
-import type { FindLocalServers } from "./offline-model.ts";
+import type { OtherModels } from "./offline-model.ts";
 import { advice, requestScript } from "./request-script.ts";
 import { callResult } from "./script.ts";
 
 export async function* answer(
   { messages, tools, signal }: ModelRequest,
-  localServers: FindLocalServers,
+  others: OtherModels,
 ): AsyncGenerator<ModelEvent> {
   const asked = messages.findLastIndex((message) => piecesOf(message).length > 0);
   const pieces = piecesOf(messages[asked]);
@@ -23,7 +22,7 @@ export async function* answer(
   const beganPlanning =
     (!names.has("write") && names.has("read")) || work.some((each) => calledBy(each).includes("switch_mode"));
   const script = requestScript(pieces, { has: (tool) => names.has(tool), beganPlanning });
-  if ("unknown" in script) return yield* speak(await advice(script.unknown, localServers));
+  if ("unknown" in script) return yield* speak(await advice(script.unknown, others));
   const results = work.flatMap((message) => (message.role === "tool" ? message.outcomes : []));
   let next = script.next();
   // what was said and waited for before a result is over
@@ -69,11 +68,21 @@ function pieceOf(text: string): Piece[] {
   const { link, embedded } = attached.exec(text)?.groups ?? {};
   const uri = link ?? embedded;
   if (uri === undefined) return [text];
-  if (!URL.canParse(uri) || !uri.startsWith("file:")) return [];
+  // a file of this machine
+  if (!uri.startsWith("file:///") || !URL.canParse(uri)) return [];
   const url = new URL(uri);
   const [, from, to] = /^#L(\d+)(?:[:-]L?(\d+))?$/.exec(url.hash) ?? [];
   const lines = from === undefined ? "" : to === undefined ? `:${from}` : `:${from}-${to}`;
-  return [{ attached: `${fileURLToPath(url)}${lines}` }];
+  return [{ attached: `${decoded(url.pathname)}${lines}` }];
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // a percent sign that was not encoded
+    return path;
+  }
 }
 
 function* speak(text: string): Generator<ModelEvent> {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { planRequest, testRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest, TextPart } from "../model/model.ts";
-import { type LocalServer, offlineModel } from "./offline-model.ts";
+import { offlineModel } from "./offline-model.ts";
 
 interface Answered {
   readonly text: string;
@@ -18,7 +18,11 @@ const text = (words: string): TextPart => ({ type: "text", text: words });
 /** The answer to a request, before any call of it has run. */
 async function answered(
   content: string | readonly TextPart[],
-  { tools = allTools, servers = [] as readonly LocalServer[], signal = new AbortController().signal } = {},
+  {
+    tools = allTools,
+    others = [] as readonly { id: string; name: string }[],
+    signal = new AbortController().signal,
+  } = {},
 ): Promise<Answered> {
   const message: ModelMessage = {
     role: "user",
@@ -33,7 +37,7 @@ async function answered(
     signal,
   };
   const events: ModelEvent[] = [];
-  for await (const event of offlineModel(async () => servers).stream(request)) events.push(event);
+  for await (const event of offlineModel(async () => others).stream(request)) events.push(event);
   const all = (type: "text" | "thinking") =>
     events.map((event) => (event.type === type ? event.text : "")).join("");
   return {
@@ -143,10 +147,10 @@ for (const words of [
   });
 }
 
-test("a model server on this machine is offered to a user without a model", async () => {
-  const servers = [{ name: "Ollama", model: "ollama/qwen3" }];
-  const { text: said } = await answered("write a poem", { servers });
-  assert.match(said, /\n\n.*Ollama answers on this machine, and `\/model ollama\/qwen3` uses it\.$/);
+test("a model that is ready, such as one of a local server, is offered", async () => {
+  const others = [{ id: "ollama/qwen3", name: "qwen3 (Ollama)" }];
+  const { text: said } = await answered("write a poem", { others });
+  assert.match(said, /\n\n.*: qwen3 \(Ollama\) is ready, and `\/model ollama\/qwen3` uses it\.$/);
   assert.doesNotMatch(said, /API_KEY/);
 });
 
@@ -186,6 +190,8 @@ const embedded = text('<resource uri="file:///work/a.ts#L3-L5">\nx\n</resource>'
 test("a file that the client attached in the place of its mention is meant", async () => {
   const read = await answered([text("read "), link]);
   assert.deepEqual(read.calls, [["read", { path: "/work/my notes.txt" }]]);
+  const odd = text("[The user refers to file:///work/100%.txt (100%.txt); read it if you need it.]");
+  assert.deepEqual((await answered([text("read "), odd])).calls, [["read", { path: "/work/100%.txt" }]]);
   const lines = await answered([text("read "), embedded, text(" then list")]);
   assert.deepEqual(lines.calls, [["read", { path: "/work/a.ts", offset: 3, limit: 3 }]]);
 });
@@ -197,6 +203,16 @@ test("a file that the client attached besides its mention changes nothing", asyn
   assert.deepEqual(run.calls, [["bash", { command: "npm test" }]]);
   const piped = await answered([text("list"), text('<resource uri="attached:1">\nx\n</resource>')]);
   assert.deepEqual(piped.calls, [["list", { path: "." }]]);
+});
+
+test("a link that is no file of this machine is ignored", async () => {
+  for (const uri of ["file://elsewhere/a", "https://example.org/a", "file:", "nonsense"]) {
+    const { calls } = await answered([
+      text("list"),
+      text(`[The user refers to ${uri} (a); read it if you need it.]`),
+    ]);
+    assert.deepEqual(calls, [["list", { path: "." }]], uri);
+  }
 });
 
 test("what the agent notes for a model is no part of the request", async () => {

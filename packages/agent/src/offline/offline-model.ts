@@ -1,21 +1,13 @@
 // The model that is used when none is configured: a small command language instead of an AI.
 
-import type { Model } from "../model/model.ts";
+import type { Model, ModelFacts } from "../model/model.ts";
 
 export const offlineModelId = "offline";
 
-/** A model server that answers on this machine. */
-export interface LocalServer {
-  /** The name to show, such as `Ollama`. */
-  readonly name: string;
-  /** The id of a model that it has, as `/model` takes it, such as `ollama/qwen3`. */
-  readonly model: string;
-}
+/** The models that could be used instead, the best first. */
+export type OtherModels = () => Promise<readonly Pick<ModelFacts, "id" | "name">[]>;
 
-/** Looks for model servers on this machine. */
-export type FindLocalServers = () => Promise<readonly LocalServer[]>;
-
-export function offlineModel(localServers: FindLocalServers): Model {
+export function offlineModel(others: OtherModels): Model {
   return {
     facts: {
       id: offlineModelId,
@@ -27,7 +19,7 @@ export function offlineModel(localServers: FindLocalServers): Model {
     },
     async *stream(request) {
       const { answer } = await import("./answer.ts");
-      yield* answer(request, localServers);
+      yield* answer(request, others);
     },
   };
 }

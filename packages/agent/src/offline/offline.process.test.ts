@@ -10,6 +10,8 @@ import type { SessionUpdate } from "@parley/acp";
 import {
   inEveryVersion,
   said,
+  says,
+  scriptedModel,
   type TalkOptions,
   talk,
   temporaryFolder,
@@ -221,11 +223,19 @@ inEveryVersion("cancelling ends a scripted wait", project, async (setup) => {
   assert.equal((await prompt.result).stopReason, "cancelled");
 });
 
-inEveryVersion("a local server is offered where a request needs a model", project, async (setup) => {
-  const localServers = async () => [{ name: "LM Studio", model: "lmstudio/qwen3" }];
-  const { answer } = await say(setup, "what does this project do?", { localServers });
-  assert.match(answer, /LM Studio answers on this machine, and `\/model lmstudio\/qwen3` uses it/);
-});
+inEveryVersion(
+  "another model is offered where a request needs one, and can be chosen",
+  project,
+  async (setup) => {
+    const models = [scriptedModel([says("It purrs.")], { id: "lmstudio/qwen3", name: "Qwen 3" })];
+    const words = "what does this project do?";
+    const { answer, session, updates } = await say(setup, words, { models, model: "offline" });
+    assert.match(answer, /Qwen 3 is ready, and `\/model lmstudio\/qwen3` uses it/);
+    await session.prompt("/model lmstudio/qwen3").result;
+    await session.prompt(words).result;
+    assert.match(said(updates), /It purrs\.$/);
+  },
+);
 
 inEveryVersion("a file that comes as a link in place of its name is meant", project, async (setup) => {
   const { session, updates } = await talk(setup);

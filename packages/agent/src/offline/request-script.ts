@@ -3,7 +3,7 @@
 import { planRequest, testRequest } from "../model/agent-requests.ts";
 import { commands } from "./commands.ts";
 import { type CommandStep, type Piece, read, type Step } from "./language.ts";
-import type { FindLocalServers } from "./offline-model.ts";
+import type { OtherModels } from "./offline-model.ts";
 import { call, type Script } from "./script.ts";
 
 export interface ScriptOptions {
@@ -93,13 +93,13 @@ export const usages = commands.map(({ usage }) => `\`${usage}\``).join(", ");
 const shownWords = 80;
 
 /** Two lines: what the model understands, and how to get another one. */
-export async function advice(unknown: string, localServers: FindLocalServers): Promise<string> {
-  const [server] = await localServers();
+export async function advice(unknown: string, others: OtherModels): Promise<string> {
+  const [other] = await others();
   const quote = unknown.length > shownWords ? `${unknown.slice(0, shownWords)}…` : unknown;
   const offer =
-    server === undefined
-      ? "set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, or run `parley agent login`."
-      : `${server.name} answers on this machine, and \`/model ${server.model}\` uses it.`;
+    other === undefined
+      ? "set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, run `parley agent login`, or start a local server."
+      : `${other.name} is ready, and \`/model ${other.id}\` uses it.`;
   return [
     `${unknown === "" ? "" : `I did not understand “${quote}”, and did nothing. `}I understand ${usages}, and several of these joined ` +
       `with \`then\` or one per line. Put quotes around a text with blanks.${unknown.startsWith(testRequest) ? " To run tests, write `run` and their command." : ""}`,
