@@ -89,7 +89,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 
 /**
  * Creates a coding agent that reads, edits and runs code with the user's permission. Without `models` it uses an offline
- * model, which needs no network and follows simple instructions.
+ * model, which needs no network and follows a few fixed commands.
  *
  * @param options - `version` is required; everything else has a default.
  *
@@ -104,8 +104,11 @@ export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
   const { privateHosts = [], sandbox = "workspace", undoFolder } = options;
-  const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
+  const offline = offlineModel(async () => {
+    await options.discover?.();
+    return configured().models.map(({ facts }) => facts);
+  });
   const promptOptions: PromptOptions = {
     ...optional({
       tools: options.tools,

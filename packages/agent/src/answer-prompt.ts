@@ -205,8 +205,9 @@ async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescriptio
   await tell(turn, text, "info");
 }
 
-const offlineTitle = "This is the offline model: fixed rules, no AI";
-const offlineHelp = "For real help configure a model, see `parley help agent`.";
+const offlineTitle = "This is the offline model: fixed commands, no AI";
+const offlineHelp =
+  "`/help` lists its commands. For anything else configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {

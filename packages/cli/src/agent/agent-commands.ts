@@ -15,8 +15,9 @@ export const agentCommands: readonly Command[] = [
     summary: "Serve Parley's coding agent on stdin and stdout, for any ACP editor",
     details:
       "Editors start this command; --setup prints the settings to paste into yours. Without a configured model the agent works " +
-      'offline and follows fixed rules: "list", "read FILE", "replace "a" with "b" in FILE", "run COMMAND", or several of these joined ' +
-      'with "then". ' +
+      "offline and understands a few commands: read FILE, list [FOLDER], search TEXT [in FOLDER], create FILE with TEXT, " +
+      'replace A with B in FILE, delete FILE, move A to B, run COMMAND, fetch URL, and several of these joined with "then". ' +
+      "docs/offline.md describes them. " +
       "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or that of another provider, store a key " +
       "with parley agent login, or start a local server such as Ollama; parley agent models lists what can be used. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
       "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
