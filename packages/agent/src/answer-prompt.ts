@@ -28,6 +28,8 @@ export interface PromptOptions {
   readonly compactAt?: number;
   readonly privateHosts: readonly string[];
   readonly sandbox: CommandSandbox;
+  /** Takes PATH for commands from the user's login shell. */
+  readonly loginShell: boolean;
   /** The folder of the user's own instructions, skills and commands. */
   readonly userFolder?: string;
   readonly offlineNotice: () => boolean;
@@ -102,7 +104,9 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
   await checkRoots(session.roots);
   const [workspace, files] = await Promise.all([
-    state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
+    state.workspaceOf(session, (given) =>
+      openWorkspace({ ...given, sandbox: options.sandbox, loginShell: options.loginShell }),
+    ),
     contextFiles(session.roots, vetoes),
   ]);
   const usesOwn = await workspace.usesOwn(vetoes, state.modeNow(session));

@@ -13,6 +13,7 @@ export interface AgentConfig extends ModelConfig {
   readonly compactAt?: number;
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
+  readonly loginShell?: boolean;
 }
 
 const dollars = { type: "number", minimum: 0 } as const;
@@ -121,6 +122,10 @@ export const agentConfigShape = {
       type: "string",
       enum: ["workspace", "read-only", "strict", "off"],
       description: "The sandbox that commands run in. Default: workspace",
+    },
+    loginShell: {
+      type: "boolean",
+      description: "Take PATH for commands from the login shell. Default: true",
     },
     privateHosts: {
       type: "array",

@@ -39,6 +39,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     userFolder: dirname(configPath()),
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
+    loginShell: config.loginShell ?? true,
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
     log: (level, message, data) => {
