@@ -9,7 +9,7 @@ import { imageTypeOf, isBinary } from "../base/media-type.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
 import { type RunContext, type ToolContext, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, maxBytes, maxLines } from "../base/truncation.ts";
-import { resolvePath, shownPath } from "../base/workspace-path.ts";
+import { resolveReadable, shownPath } from "../base/workspace-path.ts";
 
 export const readTool = defineTool({
   name: "read",
@@ -28,7 +28,7 @@ export const readTool = defineTool({
   },
   required: ["path"],
   async prepare({ path: given, offset = 1, limit }, context) {
-    const { path, paths, shown } = await resolvePath(context, given);
+    const { path, shown, access, within } = await resolveReadable(context, given, "file");
     const range =
       limit === undefined
         ? offset === 1
@@ -37,8 +37,8 @@ export const readTool = defineTool({
         : ` (lines ${offset}-${offset + limit - 1})`;
     return {
       presentation: { title: `Read ${shown}${range}`, kind: "read", locations: [{ path, line: offset }] },
-      access: { type: "read", paths },
-      run: (run) => readPart(run, path, offset, limit),
+      access,
+      run: (run) => within(run, (inner) => readPart(inner, path, offset, limit)),
     };
   },
 });

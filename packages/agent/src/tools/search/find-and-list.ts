@@ -4,9 +4,9 @@ import { basename } from "node:path";
 import { folderNames, pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
-import { ToolError, type ToolResult } from "../base/tool.ts";
+import { type ToolContext, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, withNotes } from "../base/truncation.ts";
-import { resolvePath, shownPath } from "../base/workspace-path.ts";
+import { resolveReadable, shownPath } from "../base/workspace-path.ts";
 
 const defaultLimit = 1_000;
 
@@ -24,9 +24,9 @@ export const findTool = defineTool({
   },
   required: ["pattern"],
   async prepare({ pattern, path: given = ".", ignored: withIgnored = false, limit = defaultLimit }, context) {
-    const { path, paths, shown } = await resolvePath(context, given);
-    if ((await context.files.stat(path)).kind !== "directory")
-      throw new ToolError(`${shown} is not a directory`);
+    const target = await resolveReadable(context, given, "tree");
+    const { path, shown } = target;
+    if (!target.isOutside) await requireDirectory(context, path);
     // loaded on use, to keep startup fast
     const { pathPattern, walkTree } = await import("./walk-tree.ts");
     const isWanted = pathPattern(pattern, path);
@@ -36,24 +36,27 @@ export const findTool = defineTool({
         kind: "search",
         locations: [{ path }],
       },
-      access: { type: "read", paths },
-      async run(run) {
-        const found: string[] = [];
-        let isMore = false;
-        for await (const entry of walkTree(run, path, { withIgnored })) {
-          if (!isWanted(entry.path)) continue;
-          isMore = found.length === limit;
-          if (isMore) break;
-          found.push(shownPath(run, entry.path) + (entry.kind === "directory" ? "/" : ""));
-        }
-        const excerpt = headOf(found.join("\n"));
-        const notes: string[] = [];
-        if (found.length === 0)
-          notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
-        if (excerpt.isCut) notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
-        if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
-        return resultOf(withNotes(excerpt.text, notes), { found: found.length });
-      },
+      access: target.access,
+      run: (outer) =>
+        target.within(outer, async (run) => {
+          await requireDirectory(run, path);
+          const found: string[] = [];
+          let isMore = false;
+          for await (const entry of walkTree(run, path, { withIgnored })) {
+            if (!isWanted(entry.path)) continue;
+            isMore = found.length === limit;
+            if (isMore) break;
+            found.push(shownPath(run, entry.path) + (entry.kind === "directory" ? "/" : ""));
+          }
+          const excerpt = headOf(found.join("\n"));
+          const notes: string[] = [];
+          if (found.length === 0)
+            notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
+          if (excerpt.isCut)
+            notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
+          if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
+          return resultOf(withNotes(excerpt.text, notes), { found: found.length });
+        }),
     };
   },
 });
@@ -73,39 +76,45 @@ export const listTool = defineTool({
   },
   required: [],
   async prepare({ path: given = ".", depth: maxDepth = 1, ignored: withIgnored = false }, context) {
-    const { path, paths, shown } = await resolvePath(context, given);
-    if ((await context.files.stat(path)).kind !== "directory") {
-      throw new ToolError(`${shown} is not a directory`, { advice: "use read" });
-    }
+    const target = await resolveReadable(context, given, "tree");
+    const { path, shown } = target;
+    if (!target.isOutside) await requireDirectory(context, path);
     return {
       presentation: {
         title: `List ${shown === "." ? "the working directory" : shown}`,
         kind: "read",
         locations: [{ path }],
       },
-      access: { type: "read", paths },
-      async run(run) {
-        // loaded on use, to keep startup fast
-        const { walkTree } = await import("./walk-tree.ts");
-        const lines: string[] = [];
-        let isMore = false;
-        for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {
-          isMore = lines.length === maxEntries;
-          if (isMore) break;
-          const mark = kind === "directory" ? "/" : kind === "link" ? "@" : "";
-          lines.push(`${"  ".repeat(depth - 1)}${basename(found)}${mark}`);
-        }
-        const excerpt = headOf(lines.join("\n"));
-        const notes: string[] = [];
-        if (lines.length === 0)
-          notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
-        if (excerpt.isCut || isMore)
-          notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
-        return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
-      },
+      access: target.access,
+      run: (outer) =>
+        target.within(outer, async (run) => {
+          await requireDirectory(run, path);
+          // loaded on use, to keep startup fast
+          const { walkTree } = await import("./walk-tree.ts");
+          const lines: string[] = [];
+          let isMore = false;
+          for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {
+            isMore = lines.length === maxEntries;
+            if (isMore) break;
+            const mark = kind === "directory" ? "/" : kind === "link" ? "@" : "";
+            lines.push(`${"  ".repeat(depth - 1)}${basename(found)}${mark}`);
+          }
+          const excerpt = headOf(lines.join("\n"));
+          const notes: string[] = [];
+          if (lines.length === 0)
+            notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
+          if (excerpt.isCut || isMore)
+            notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
+          return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
+        }),
     };
   },
 });
+
+async function requireDirectory(context: ToolContext, path: string): Promise<void> {
+  if ((await context.files.stat(path)).kind === "directory") return;
+  throw new ToolError(`${shownPath(context, path)} is not a directory`, { advice: "use read" });
+}
 
 function resultOf(text: string, rawOutput: object): ToolResult {
   return { content: [textPart(text)], rawOutput, shown: [shownVerbatim(text)] };

@@ -7,7 +7,7 @@ import { isProtected } from "../base/protected-paths.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
 import { type RunContext, type Tool, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, shortLine, withNotes } from "../base/truncation.ts";
-import { resolvePath, shownPath } from "../base/workspace-path.ts";
+import { resolveReadable, shownPath } from "../base/workspace-path.ts";
 import type { Wanted } from "./files-to-search.ts";
 import { type LineSearch, lineSearch } from "./line-search.ts";
 
@@ -59,7 +59,8 @@ export function grepWith(find: FindRipgrep): Tool {
     required: ["pattern"],
     async prepare(input, context) {
       const { pattern, literal: isLiteral = false, ignoreCase: ignoresCase = false, glob } = input;
-      const { path, paths, shown } = await resolvePath(context, input.path ?? ".");
+      const target = await resolveReadable(context, input.path ?? ".", "tree");
+      const { path, shown } = target;
       const request: GrepRequest = {
         path,
         search: lineSearch(pattern, { isLiteral, ignoresCase }),
@@ -80,8 +81,12 @@ export function grepWith(find: FindRipgrep): Tool {
           kind: "search",
           locations: [{ path }],
         },
-        access: { type: "read", paths },
-        run: (run) => searchAll(run, request, find),
+        access: target.access,
+        // a program of its own could be led elsewhere by a link
+        run: (outer) =>
+          target.within(outer, (run) =>
+            searchAll(run, request, target.isOutside ? async () => undefined : find),
+          ),
       };
     },
   });

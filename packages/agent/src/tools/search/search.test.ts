@@ -56,12 +56,23 @@ test("a long list says what is missing", async (t) => {
   assert.ok(told.endsWith("\n[the first 1000 entries; list a directory below it, or less deep]"));
 });
 
-test("nothing outside the roots is searched or listed", async (t) => {
-  const { call, at, base } = await probe(t);
-  symlinkSync(base, at("up"));
-  for (const path of ["..", "up", "/etc"]) {
-    assert.match(await refusal(call(listTool, { path })), /outside the workspace/);
-    assert.match(await refusal(call(grepTool, { pattern: "x", path })), /outside the workspace/);
-    assert.match(await refusal(call(findTool, { pattern: "x", path })), /outside the workspace/);
-  }
+test("a folder outside the roots is a question, and what is in it is found without following its links", async (t) => {
+  const { call, prepare, at, put, base } = await probe(t);
+  put("../other/a.ts", "needle\n");
+  put("../other/.env", "needle\n");
+  put("../hidden/b.ts", "needle\n");
+  symlinkSync(`${base}/hidden`, `${base}/other/hidden`);
+  symlinkSync(`${base}/other`, at("up"));
+  const [other, access] = [`${base}/other`, { type: "read", outside: "tree" }];
+  assert.deepEqual((await prepare(listTool, { path: "../other" })).access, { ...access, paths: [other] });
+  assert.deepEqual((await prepare(listTool, { path: "up" })).access, { ...access, paths: [at("up"), other] });
+  assert.equal((await call(listTool, { path: "up" })).told, ".env\na.ts\nhidden@");
+  assert.equal((await call(findTool, { pattern: "*.ts", path: "../other" })).told, `${other}/a.ts`);
+  assert.deepEqual((await call(grepTool, { pattern: "needle", path: "../other" })).told.split("\n"), [
+    `${other}/a.ts:1:needle`,
+    `[not searched, because they may hold secrets: ${other}/.env]`,
+  ]);
+  const one = await call(grepTool, { pattern: "needle", path: "../other/a.ts" });
+  assert.equal(one.told, `${other}/a.ts:1:needle`);
+  assert.match(await refusal(call(listTool, { path: "../other/a.ts" })), /is not a directory; use read$/);
 });
