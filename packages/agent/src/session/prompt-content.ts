@@ -4,7 +4,7 @@ import type { ContentBlock, Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { type MediaFacts, mediaNote, mediaProblem, pdfType } from "../model/media.ts";
 import type { MediaPart, ModelMessage, TextPart } from "../model/model.ts";
-import { imageTypeOf, isBinary } from "../tools/base/media-type.ts";
+import { imageTypeOf, isBinary, isPdf } from "../tools/base/media-type.ts";
 import { tell } from "./tell.ts";
 
 /** Has media that the model may not take: another model may be chosen before the request is sent. */
@@ -84,9 +84,7 @@ function plainType(mimeType: string): string {
 }
 
 function sniffedType(bytes: Uint8Array): string {
-  return (
-    imageTypeOf(bytes) ?? (Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-" ? pdfType : "")
-  );
+  return imageTypeOf(bytes) ?? (isPdf(bytes) ? pdfType : "");
 }
 
 /** Undefined for bytes that are not text. */

@@ -14,7 +14,7 @@ import { findMatches, lineAt, nearestBlock, type Span } from "./text-match.ts";
 export const editTool = defineTool({
   name: "edit",
   description:
-    "Replaces text in a file. oldText must be in the file exactly once, with enough lines around it to be unique, unless replaceAll is set. All edits are looked up in the file as it is now and applied together, or none of them; they must not overlap.",
+    "Replace text in a file. Copy oldText from the file, with enough lines around it to occur exactly once, or set replaceAll. Put all changes of a file into one call: each edit is looked up in the file as it is now, and either all are applied or none. Edits must not overlap. Returns the changed lines with their numbers.",
   isReadOnly: false,
   draft: { title: "Edit", kind: "edit" },
   aliases: {
@@ -25,15 +25,15 @@ export const editTool = defineTool({
     replaceAll: ["replace_all"],
   },
   properties: {
-    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+    path: { type: "string", description: "The file: absolute, or relative to the working directory" },
     edits: {
       type: "array",
       minItems: 1,
       items: {
         type: "object",
         properties: {
-          oldText: { type: "string", minLength: 1, description: "The text to replace, as it is in the file" },
-          newText: { type: "string", description: "What is there afterwards" },
+          oldText: { type: "string", minLength: 1, description: "Text to replace, exactly as in the file" },
+          newText: { type: "string", description: "Text to put there" },
           replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
         },
         required: ["oldText", "newText"],

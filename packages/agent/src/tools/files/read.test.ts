@@ -166,3 +166,14 @@ test("the client's text is read, with what is not saved, and only below the root
   assert.equal((await call(readTool, { path: "../outside" })).told, "on disk");
   assert.deepEqual(asked, [at("a"), at("only-in-the-editor")]);
 });
+
+test("a PDF file is given to the model as a document", async (t) => {
+  const { put, call } = await probe(t);
+  const bytes = Buffer.from("%PDF-1.7\n\0binary");
+  put("docs/spec", bytes);
+  const { result } = await call(readTool, { path: "docs/spec" });
+  assert.deepEqual(result.content, [
+    { type: "text", text: `[docs/spec, application/pdf, ${bytes.length} bytes]` },
+    { type: "document", mediaType: "application/pdf", data: bytes.toString("base64"), name: "spec" },
+  ]);
+});

@@ -12,15 +12,19 @@ const defaultLimit = 1_000;
 
 export const findTool = defineTool({
   name: "find",
-  description: `Finds files and directories by name, in a directory and all below it. Patterns are as in a shell: *.ts, src/**/*.test.{js,ts}. What git ignores is left out. At most ${defaultLimit} unless limit says otherwise.`,
+  description: `Find files and directories by name, with a glob such as *.ts or src/**/*.test.{js,ts}, in a directory and all below it. Skips what git ignores. Returns at most ${defaultLimit} paths unless limit is set.`,
   isReadOnly: true,
   draft: { title: "Find", kind: "search" },
   aliases: { pattern: ["glob", "query", "name", "glob_pattern"], path: folderNames },
   properties: {
-    pattern: { type: "string", minLength: 1, description: "Without a slash: the name at any depth" },
-    path: { type: "string", description: "Where to look. Default: the working directory" },
-    ignored: { type: "boolean", description: "Find what git ignores, too. Default false" },
-    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many at most" },
+    pattern: {
+      type: "string",
+      minLength: 1,
+      description: "A glob; without a slash it matches names at any depth",
+    },
+    path: { type: "string", description: "Directory to search. Default: the working directory" },
+    ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "Maximum number of paths" },
   },
   required: ["pattern"],
   async prepare({ pattern, path: given = ".", ignored: withIgnored = false, limit = defaultLimit }, context) {
@@ -65,14 +69,14 @@ const maxEntries = 1_000;
 
 export const listTool = defineTool({
   name: "list",
-  description: `Lists what is in a directory, and in those below it down to a depth. Directories end in a slash, links in @. What git ignores is left out. At most ${maxEntries} entries.`,
+  description: `List a directory, and those below it down to a depth. Directories end in /, links in @. Skips what git ignores. Returns at most ${maxEntries} entries.`,
   isReadOnly: true,
   draft: { title: "List", kind: "read" },
   aliases: { path: [...pathNames, ...folderNames], depth: ["max_depth", "maxDepth"] },
   properties: {
-    path: { type: "string", description: "The directory. Default: the working directory" },
-    depth: { type: "integer", minimum: 1, maximum: 20, description: "How deep to go. Default 1" },
-    ignored: { type: "boolean", description: "List what git ignores, too. Default false" },
+    path: { type: "string", description: "Directory to list. Default: the working directory" },
+    depth: { type: "integer", minimum: 1, maximum: 20, description: "Levels to list. Default 1" },
+    ignored: { type: "boolean", description: "Include what git ignores. Default false" },
   },
   required: [],
   async prepare({ path: given = ".", depth: maxDepth = 1, ignored: withIgnored = false }, context) {

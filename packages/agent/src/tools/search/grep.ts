@@ -25,7 +25,7 @@ export const grepTool = grepWith(async (roots) => (await import("./ripgrep.ts"))
 export function grepWith(find: FindRipgrep): Tool {
   return defineTool({
     name: "grep",
-    description: `Searches the text of files for a regular expression (as JavaScript has them), line by line, in a directory and all below it, or in one file. What git ignores is left out. At most ${defaultLimit} lines unless limit says otherwise.`,
+    description: `Search file contents for a JavaScript regular expression, line by line, in a directory and all below it, or in one file. Skips what git ignores. Returns path:line:text, at most ${defaultLimit} matching lines unless limit is set.`,
     isReadOnly: true,
     draft: { title: "Search", kind: "search" },
     aliases: {
@@ -40,21 +40,21 @@ export function grepWith(find: FindRipgrep): Tool {
     ignores: ["-n", "output_mode"],
     properties: {
       pattern: { type: "string", minLength: 1, description: "The regular expression" },
-      path: { type: "string", description: "A directory or a file. Default: the working directory" },
-      glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.{js,ts}" },
+      path: { type: "string", description: "Directory or file to search. Default: the working directory" },
+      glob: { type: "string", description: "Search only files that match, such as *.ts or src/**/*.{js,ts}" },
       literal: {
         type: "boolean",
-        description: "Take the pattern as it is, not as a regular expression. Default false",
+        description: "Search for the pattern as plain text. Default false",
       },
       ignoreCase: { type: "boolean", description: "Default false" },
       context: {
         type: "integer",
         minimum: 0,
         maximum: 20,
-        description: "Lines around each match. Default 0",
+        description: "Lines to show around each match. Default 0",
       },
-      ignored: { type: "boolean", description: "Search what git ignores, too. Default false" },
-      limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many matching lines at most" },
+      ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+      limit: { type: "integer", minimum: 1, maximum: 2_000, description: "Maximum number of matching lines" },
     },
     required: ["pattern"],
     async prepare(input, context) {
