@@ -91,6 +91,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   }
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
+  let parts: ReturnType<typeof userParts> = [];
   let hasContent = false;
   state.transcript.beginTurn();
   try {
@@ -98,10 +99,11 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     prompt = await state.mcp.expand(prompt, turn.signal);
   } finally {
     // also on failure, since the session history has the prompt
-    hasContent = state.transcript.addUser(userParts(prompt));
+    parts = userParts(prompt);
+    hasContent = state.transcript.addUser(parts);
   }
   if (!hasContent) throw emptyPrompt();
-  await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
+  await tellOfUnusedMedia(turn, parts, model().facts);
   await checkRoots(session.roots);
   const [workspace, files] = await Promise.all([
     state.workspaceOf(session, (given) =>

@@ -97,13 +97,41 @@ function utf8Of(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** Makes images smaller that are too large for every provider. */
+export async function withFittedImages(
+  messages: readonly ModelMessage[],
+  { takesImages }: MediaFacts,
+): Promise<readonly ModelMessage[]> {
+  if (!takesImages) return messages;
+  return Promise.all(
+    messages.map(async (message): Promise<ModelMessage> => {
+      if (message.role === "user") return { ...message, content: await fittedParts(message.content) };
+      if (message.role === "assistant") return message;
+      const outcomes = message.outcomes.map(async (outcome) => ({
+        ...outcome,
+        content: await fittedParts(outcome.content),
+      }));
+      return { ...message, outcomes: await Promise.all(outcomes) };
+    }),
+  );
+}
+
+async function fittedParts(
+  parts: readonly (TextPart | MediaPart)[],
+): Promise<readonly (TextPart | MediaPart)[]> {
+  if (!parts.some(({ type }) => type === "image")) return parts;
+  // loaded on use, to keep startup fast
+  const { fittedImage } = await import("../model/fit-image.ts");
+  return Promise.all(parts.map(async (part) => (part.type === "image" ? fittedImage(part) : part)));
+}
+
 /** Tells the user which parts of the prompt the model will not get. */
 export async function tellOfUnusedMedia(
   turn: Turn,
   parts: readonly (TextPart | MediaPart)[],
   facts: MediaFacts,
 ): Promise<void> {
-  for (const part of parts) {
+  for (const part of facts.takesImages ? await fittedParts(parts) : parts) {
     const problem = part.type === "text" ? undefined : mediaProblem(part, facts);
     if (part.type === "text" || problem === undefined) continue;
     await tell(turn, `${part.name ?? `The ${part.type}`} was left out: ${problem}.`);

@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { imageProblem } from "../../model/image-limits.ts";
 import { pdfType } from "../../model/media.ts";
+import type { MediaPart } from "../../model/model.ts";
 import { pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { imageTypeOf, isBinary, isPdf } from "../base/media-type.ts";
@@ -93,17 +94,22 @@ async function mediaOrNothing(context: RunContext, path: string): Promise<ToolRe
       advice: "inspect it with bash if you must",
     });
   }
-  const problem = imageProblem(bytes);
+  return imageResult(bytes, mediaType, shown);
+}
+
+async function imageResult(bytes: Uint8Array, mediaType: string, shown: string): Promise<ToolResult> {
+  const original: MediaPart = { type: "image", mediaType, data: Buffer.from(bytes).toString("base64") };
+  // loaded on use, to keep startup fast
+  const { fittedImage } = await import("../../model/fit-image.ts");
+  const image = await fittedImage(original);
+  const problem = imageProblem(Buffer.from(image.data, "base64"));
   if (problem !== undefined)
     throw new ToolError(`${shown} is an image that cannot be sent: ${problem} with bash`);
-  const data = Buffer.from(bytes).toString("base64");
+  const note = image === original ? "" : "; too large to be sent, so this is a smaller copy";
   return {
-    content: [
-      textPart(`[${shown}, ${mediaType}, ${bytes.length} bytes]`),
-      { type: "image", mediaType, data },
-    ],
+    content: [textPart(`[${shown}, ${mediaType}, ${bytes.length} bytes${note}]`), image],
     rawOutput: { mediaType, bytes: bytes.length },
-    shown: [{ type: "content", content: { type: "image", data, mimeType: mediaType } }],
+    shown: [{ type: "content", content: { type: "image", data: image.data, mimeType: image.mediaType } }],
   };
 }
 
