@@ -63,6 +63,11 @@ export interface CodingAgentOptions
    * start. Default "workspace".
    */
   readonly sandbox?: CommandSandbox | undefined;
+  /**
+   * Takes PATH for commands from the user's login shell, which runs once. An editor that was started from a menu does not
+   * have it. Default false.
+   */
+  readonly loginShell?: boolean | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
   /** Called before and after the calls of tools. Default: none. */
@@ -119,6 +124,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     ...optional({ compactAt: options.compactAt }),
     privateHosts,
     sandbox,
+    loginShell: options.loginShell ?? false,
     ...optional({ userFolder: options.userFolder }),
     hooks: options.hooks,
     offlineNotice: options.offlineNotice ?? (() => true),

@@ -15,6 +15,7 @@ export interface AgentConfig extends ModelConfig {
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
   readonly hooks?: CommandHooks;
+  readonly loginShell?: boolean;
 }
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -181,6 +182,10 @@ export const agentConfigShape = {
         afterTool: hooks("The output is told to the model with the result of the call"),
       },
       additionalProperties: false,
+    },
+    loginShell: {
+      type: "boolean",
+      description: "Take PATH for commands from the login shell. Default: true",
     },
     privateHosts: {
       type: "array",

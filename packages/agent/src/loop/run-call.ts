@@ -74,7 +74,8 @@ function missing(name: string, { turn: { session }, all, parent }: RunCallOption
   const isNamed = (each: { readonly name: string }) => each.name === name;
   if (all.some(isNamed)) return `Mode ${state.modeNow(session)} does not allow ${name}`;
   // the list that the model knows stays as it was; a subagent has its own
-  if (parent === undefined && state.prefix?.tools.some(isNamed)) return `${name} is gone: its MCP server no longer offers it`;
+  if (parent === undefined && state.prefix?.tools.some(isNamed))
+    return `${name} is gone: its MCP server no longer offers it`;
   return `There is no tool ${JSON.stringify(name)}`;
 }
 

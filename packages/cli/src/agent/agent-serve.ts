@@ -56,6 +56,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
       undoFolder: join(stateFolder(), "review"),
     }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
+    loginShell: config.loginShell ?? true,
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
     log: (level, message, data) => {
