@@ -13,6 +13,8 @@ export type ScreenTerminal = Pick<Terminal, "start" | "stop" | "write" | "column
 
 /** No eye sees more frames. */
 const frameMs = 16;
+/** More lines at once keep a terminal busy, and with it everybody who types. The rest comes with the next frame. */
+const frameCharacters = 8 * 1024;
 
 const csi = "\u001b[";
 const emptyTail: Tail = { lines: [] };
@@ -45,8 +47,11 @@ export class TerminalScreen implements Screen {
   #full: FullFrame | undefined;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
-  #early: NodeJS.Immediate | undefined;
+  /** Whether a frame with a key is due. */
+  #early = false;
   #lastFrame = Number.NEGATIVE_INFINITY;
+  /** Whether the last frame left something for the next. */
+  #isPartial = false;
   #state: "open" | "suspended" | "closed" = "open";
   #title: string | undefined;
   #isFocused = true;
@@ -105,7 +110,7 @@ export class TerminalScreen implements Screen {
 
   fullScreen(): FullScreen {
     if (this.#full !== undefined) throw new Error("fullScreen: one is open already; close it first");
-    this.#frame();
+    this.flush();
     const full = new FullFrame();
     this.#full = full;
     this.#terminal.write(this.#fullBegin);
@@ -124,7 +129,7 @@ export class TerminalScreen implements Screen {
   }
 
   async suspend<T>(work: () => Promise<T>): Promise<T> {
-    this.#frame();
+    this.flush();
     const isFull = this.#full !== undefined;
     this.#terminal.write(isFull ? this.#fullEnd : this.#writer.clear(this.columns, this.rows));
     this.#state = "suspended";
@@ -164,7 +169,8 @@ export class TerminalScreen implements Screen {
   }
 
   flush(): void {
-    this.#frame();
+    do this.#frame();
+    while (this.#state === "open" && this.#full === undefined && this.#finished.length > 0);
   }
 
   close(): void {
@@ -173,7 +179,7 @@ export class TerminalScreen implements Screen {
       if (this.#full !== undefined) this.#terminal.write(this.#fullEnd);
       this.#full = undefined;
       this.#tail = emptyTail;
-      this.#frame();
+      this.flush();
       this.#terminal.write(`${this.#writer.clear(this.columns, this.rows)}${csi}?25h`);
       this.#stop();
     }
@@ -217,8 +223,10 @@ export class TerminalScreen implements Screen {
     const key = keyPress(data);
     if (key === undefined) return;
     for (const listener of [...this.#keyListeners]) listener(key);
-    // whoever types does not wait until a frame is due
-    if (this.#timer !== undefined) this.#early ??= setImmediate(() => this.#frame(true));
+    // whoever types waits neither until a frame is due nor for what else was received meanwhile
+    if (this.#early || (this.#timer === undefined && this.#immediate === undefined)) return;
+    this.#early = true;
+    process.nextTick(() => this.#earlyFrame());
   }
 
   #resized(): void {
@@ -237,28 +245,50 @@ export class TerminalScreen implements Screen {
   #unschedule(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#immediate);
-    clearImmediate(this.#early);
     this.#timer = undefined;
     this.#immediate = undefined;
-    this.#early = undefined;
+    this.#early = false;
   }
 
-  #frame(isEarly = false): void {
-    if (this.#state !== "open") return this.#unschedule();
-    const { columns, rows } = this;
-    const bytes = this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
-    this.#early = undefined;
-    if (!isEarly) {
-      // what was printed meanwhile is in this frame
-      this.#unschedule();
-      this.#lastFrame = performance.now();
-    }
+  /** The number of finished lines for one frame. */
+  #fitting(): number {
+    let size = 0;
+    const end = this.#finished.findIndex((line) => {
+      size += line.length;
+      return size > frameCharacters;
+    });
+    return end < 0 ? this.#finished.length : Math.max(1, end);
+  }
+
+  #earlyFrame(): void {
+    // another frame may have shown the key
+    const bytes = this.#early && this.#state === "open" ? this.#bytes(true) : "";
+    this.#early = false;
     if (bytes !== "") this.#terminal.write(bytes);
   }
 
+  #frame(): void {
+    if (this.#state !== "open") return this.#unschedule();
+    this.#isPartial = false;
+    const bytes = this.#bytes(false);
+    // what was printed meanwhile is in this frame
+    this.#unschedule();
+    this.#lastFrame = performance.now();
+    if (bytes !== "") this.#terminal.write(bytes);
+    if (this.#isPartial) this.#immediate = setImmediate(() => this.#frame());
+  }
+
+  #bytes(isEarly: boolean): string {
+    const { columns, rows } = this;
+    return this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
+  }
+
   #inlineFrame(columns: number, rows: number, isEarly: boolean): string {
-    const tail = shownTail(made(this.#tail, isEarly), columns, rows);
-    const finished = this.#finished.splice(0).map((line) => fitting(line, columns));
+    // what is not written yet goes before what could be drawn
+    const drawn = made(this.#tail, isEarly || this.#finished.length > this.#fitting());
+    const tail = shownTail(drawn, columns, rows);
+    const finished = this.#finished.splice(0, this.#fitting()).map((line) => fitting(line, columns));
+    this.#isPartial = drawn.isPartial === true || this.#finished.length > 0;
     return this.#writer.frame(finished, tail, columns, rows);
   }
 }

@@ -236,6 +236,7 @@ export class ChatFace {
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
       lines: [...lines, ...prompt.lines, ...prompt.menu],
+      isPartial: this.#transcript?.isBehind === true,
       ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
     };
   }
