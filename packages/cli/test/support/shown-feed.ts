@@ -13,7 +13,7 @@ export const text = (value: string) => ({ type: "text", text: value }) as const;
 
 /** A session, and what a screen shows of it. */
 export class Shown {
-  readonly view: SessionView = createView();
+  readonly view: SessionView;
   readonly printed: string[] = [];
   tail: string[] = [];
   width = 60;
@@ -26,7 +26,8 @@ export class Shown {
   #seq = 0;
 
   /** A frame has as much time as it needs, unless a `timer` says otherwise. */
-  constructor(isAnimated = false, timer = () => 0) {
+  constructor(isAnimated = false, timer = () => 0, timelineBytes?: number) {
+    this.view = createView({ timelineBytes });
     const options = { paint: plain, cwd: "/project", marks: unicodeMarks, isAnimated, timer };
     this.feed = new TranscriptFeed({ ...options, clock: () => 1_000 + this.now });
     this.draw();

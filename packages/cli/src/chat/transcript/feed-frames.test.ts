@@ -73,3 +73,19 @@ test("what nobody could follow is left out, and it says so", () => {
   assert.ok(shown.printed.join("").length < 128 * 1024);
   assert.match(shown.tail.join(), /Now here/);
 });
+
+test("what a view drops was printed before, and the rest is printed once", () => {
+  const shown = new Shown(false, ticking(), 50_000);
+  for (let at = 0; at < 2_000; at += 1) {
+    shown.call(`c${at}`, { title: `Read file-${at}`, kind: "read", status: "completed" });
+    if (at % 50 === 0) shown.say(`Text ${at}.\n\n`, `m${at}`);
+    while (shown.isBehind) shown.draw();
+  }
+  shown.end();
+  assert.ok(shown.view.dropped > 1_000, String(shown.view.dropped));
+  const read = shown.printed.flatMap((line) => /file-(\d+)/.exec(line)?.[1] ?? []);
+  assert.deepEqual(
+    read,
+    Array.from({ length: 2_000 }, (_, at) => String(at)),
+  );
+});
