@@ -315,3 +315,22 @@ test("the mouse is reported on the whole screen only, and only where it is wante
   other.screen.fullScreen();
   assert.doesNotMatch(other.terminal.written, /1000/);
 });
+
+test("a terminal without UTF-8 gets ASCII, in as many columns", async (t) => {
+  const terminal = new HeadlessTerminal(20, 6);
+  const screen = new TerminalScreen(terminal, { LC_ALL: "C" });
+  t.after(() => screen.close());
+  screen.print(["│ 漢字 · naïve …"]);
+  screen.draw({ lines: ["› write · here"], cursor: { row: 0, column: 9 } });
+  screen.title("… agent · works");
+  screen.flush();
+  assert.deepEqual(await terminal.everything(), ["| ???? - na?ve ~", "> write - here"]);
+  const full = screen.fullScreen();
+  full.draw({ lines: ["▶ ✓ 漢"] });
+  screen.flush();
+  assert.match((await terminal.screen()).join("\n"), /^> \+ \?\?/);
+  full.close();
+  screen.close();
+  // no byte of another character, which could be a control character there
+  assert.doesNotMatch(terminal.written, /\P{ASCII}/u);
+});

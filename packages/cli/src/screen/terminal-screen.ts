@@ -2,6 +2,7 @@
 
 import type { Terminal } from "@earendil-works/pi-tui";
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+import { asciiText, hasUtf8 } from "../terminal/ascii-text.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type KeyPress, keyPress } from "./key-press.ts";
 import type { Drawn, FullScreen, Screen } from "./screen.ts";
@@ -39,6 +40,7 @@ export class TerminalScreen implements Screen {
   readonly #terminal: ScreenTerminal;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #hasMouse: boolean;
+  readonly #fit: Fit;
   readonly #keyListeners = new Set<(key: KeyPress) => void>();
   readonly #resizeListeners = new Set<() => void>();
   readonly #writer = new TailWriter();
@@ -64,6 +66,9 @@ export class TerminalScreen implements Screen {
     this.#terminal = terminal;
     this.#environment = environment;
     this.#hasMouse = hasMouse;
+    this.#fit = hasUtf8(environment)
+      ? fitting
+      : (line, columns) => fitting(asciiText(line.replaceAll(unsafe, "")), columns);
     process.on("exit", this.#leave);
     this.#start();
   }
@@ -111,7 +116,7 @@ export class TerminalScreen implements Screen {
   fullScreen(): FullScreen {
     if (this.#full !== undefined) throw new Error("fullScreen: one is open already; close it first");
     this.flush();
-    const full = new FullFrame();
+    const full = new FullFrame(this.#fit);
     this.#full = full;
     this.#terminal.write(this.#fullBegin);
     return {
@@ -143,7 +148,7 @@ export class TerminalScreen implements Screen {
 
   title(text: string): void {
     if (this.#state === "closed") return;
-    const title = safeLine(text).slice(0, 200);
+    const title = this.#fit(safeLine(text).slice(0, 200), 200);
     if (title === this.#title) return;
     this.#terminal.write(`${this.#title === undefined ? saveTitle : ""}\u001b]2;${title}\u0007`);
     this.#title = title;
@@ -154,7 +159,8 @@ export class TerminalScreen implements Screen {
   }
 
   notify(text: string): void {
-    if (this.#state === "open") this.#terminal.write(noticeSequence(safeLine(text), this.#environment));
+    if (this.#state === "open")
+      this.#terminal.write(noticeSequence(this.#fit(safeLine(text), 1_000), this.#environment));
   }
 
   copy(text: string): void {
@@ -286,8 +292,8 @@ export class TerminalScreen implements Screen {
   #inlineFrame(columns: number, rows: number, isEarly: boolean): string {
     // what is not written yet goes before what could be drawn
     const drawn = made(this.#tail, isEarly || this.#finished.length > this.#fitting());
-    const tail = shownTail(drawn, columns, rows);
-    const finished = this.#finished.splice(0, this.#fitting()).map((line) => fitting(line, columns));
+    const tail = shownTail(drawn, columns, rows, this.#fit);
+    const finished = this.#finished.splice(0, this.#fitting()).map((line) => this.#fit(line, columns));
     this.#isPartial = drawn.isPartial === true || this.#finished.length > 0;
     return this.#writer.frame(finished, tail, columns, rows);
   }
@@ -298,9 +304,9 @@ function made(drawn: Drawn, isEarly: boolean): Tail {
 }
 
 /** The last rows that fit, with the cursor among them. */
-function shownTail({ lines, cursor }: Tail, columns: number, rows: number): Tail {
+function shownTail({ lines, cursor }: Tail, columns: number, rows: number, fitted: Fit): Tail {
   const hidden = Math.max(0, lines.length - (rows - 1));
-  const shown = lines.slice(hidden).map((line) => fitting(line, columns));
+  const shown = lines.slice(hidden).map((line) => fitted(line, columns));
   if (cursor === undefined || cursor.row < hidden) return { lines: shown };
   const column = Math.min(cursor.column, columns - 1);
   return { lines: shown, cursor: { row: Math.min(cursor.row - hidden, shown.length - 1), column } };
@@ -312,6 +318,9 @@ const plain = /^[\x20-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
 const unsafe = /[\u0000-\u0008\u000a-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[[\d;:]*m)/g;
 
+/** Makes a line safe, and as wide as the terminal at most. */
+type Fit = (line: string, columns: number) => string;
+
 /** A line that is too wide would take two rows. */
 function fitting(line: string, columns: number): string {
   if (line.length <= columns && plain.test(line)) return line;
@@ -322,7 +331,12 @@ function fitting(line: string, columns: number): string {
 /** The alternate screen: each row has its place. */
 class FullFrame {
   tail: Drawn = emptyTail;
+  readonly #fit: Fit;
   #rows: readonly string[] = [];
+
+  constructor(fit: Fit) {
+    this.#fit = fit;
+  }
 
   /** Forgets what is on the screen. */
   forget(): void {
@@ -331,7 +345,7 @@ class FullFrame {
 
   frame(columns: number, rows: number, isEarly: boolean): string {
     const tail = made(this.tail, isEarly);
-    const lines = tail.lines.slice(0, rows).map((line) => fitting(line, columns));
+    const lines = tail.lines.slice(0, rows).map((line) => this.#fit(line, columns));
     let body = "";
     for (let at = 0; at < rows; at++) {
       const line = lines[at] ?? "";
