@@ -75,6 +75,8 @@ async function sample(
   } finally {
     clearInterval(watch);
     terminal.kill();
+    // the folder goes away after it
+    await terminal.ended;
   }
 }
 
