@@ -76,6 +76,28 @@ test("a day with the offline agent: diff, permission, review, crash, resume", op
   await tmux.shows(/shell>/);
 });
 
+test("Ctrl-Z goes back to the shell, and fg brings the conversation back", options, async (t) => {
+  const { cwd, home } = chatHome(t);
+  const env = {
+    PARLEY_HOME: home,
+    PARLEY_MODEL: "offline",
+    LC_ALL: "C",
+    ...(cache && { NODE_COMPILE_CACHE: cache }),
+  };
+  const tmux = await TmuxProbe.open(t, { cwd, columns: 80, rows: 20, env });
+  await tmux.send(launcher);
+  // without UTF-8, in ASCII
+  await tmux.shows(/parley - Ask - Offline/);
+  await tmux.type("half a prompt");
+  await tmux.shows(/> half a prompt/);
+  await tmux.press("C-z");
+  await tmux.shows(/Stopped[\s\S]*shell> *$/);
+  await tmux.send("echo $((20 + 22)); fg");
+  await tmux.shows(/42\n[\s\S]*parley - Ask - Offline[\s\S]*> half a prompt/);
+  await tmux.type(" and more");
+  await tmux.shows(/> half a prompt and more/);
+});
+
 test("60 columns without colours: streaming, resize, scrollback, stop", options, async (t) => {
   const lines = Array.from({ length: 40 }, (_, at) => `- point ${at + 1} of forty`);
   const far = await farAgent(t, {

@@ -37,12 +37,15 @@ export interface SessionPlace extends HostOptions {
   sent(text: string): void;
 }
 
+/** The history has the rest of a longer session. */
+const timelineBytes = 32 * 1024 * 1024;
+
 /** It is read with every frame, and an agent may send megabytes. */
 const longestTitle = 1_000;
 
 export class ChatSession implements LiveSession, HostedSession {
   readonly key: string;
-  readonly view: SessionView = createView();
+  readonly view: SessionView = createView({ timelineBytes });
   readonly asked = new OpenQuestions(() => this.#emit("questions"));
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
@@ -180,6 +183,10 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place.unsentChanged();
   }
 
+  holdOutput(isBehind: boolean): void {
+    this.#host?.pace.hold(isBehind);
+  }
+
   onEntry(listener: (entry: Entry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -309,6 +316,7 @@ export class ChatSession implements LiveSession, HostedSession {
     applyEntry(this.view, numbered);
     for (const listener of this.#listeners) listener(numbered);
     this.#place.emit({ kind: "entries", session: this });
+    this.#host?.pace.heard();
   }
 
   /** Makes tool calls unique where a restarted agent counts from 1 again. */

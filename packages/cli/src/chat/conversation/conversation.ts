@@ -134,6 +134,8 @@ export interface LiveSession {
 
   /** Called for each entry that is applied to the view from now on, with the `seq` that it has there. */
   onEntry(listener: (entry: Entry) => void): () => void;
+  /** Whether the screen is behind: the agent is not read meanwhile. It ends by itself if it is not repeated. */
+  holdOutput(isBehind: boolean): void;
   /** Sends it, or queues it while a turn runs. A crashed or failed agent is started again first. */
   send(input: ChatInput): void;
   /** Gives it to the running turn. An agent that cannot take it is cancelled and gets it as the next prompt: "resent". */

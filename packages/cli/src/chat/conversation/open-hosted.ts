@@ -6,6 +6,7 @@ import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
+import { keepHeapSmall } from "../../live/small-heap.ts";
 import { AgentHost, type HostOptions } from "./agent-host.ts";
 import type { ChatSession, SessionPlace } from "./chat-session.ts";
 
@@ -26,6 +27,8 @@ export async function openHosted(
   place: SessionPlace,
   { begun, entry }: Opening,
 ): Promise<Hosted> {
+  // after the first paint, whose garbage is not worth it
+  keepHeapSmall();
   session.separate = separateCalls();
   if (place.forks !== undefined) return openFork(session, place.forks, place, { begun, entry });
   const target = await AgentHost.find(place, session);

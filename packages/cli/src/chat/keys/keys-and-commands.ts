@@ -32,6 +32,7 @@ export type ChatAction =
   | "theme"
   | "restart"
   | "redraw"
+  | "suspend"
   | "previousPrompt"
   | "focus";
 
@@ -82,6 +83,7 @@ export const chatKeys: readonly ChatKey[] = [
   { keys: ["alt+t"], action: "files", help: "files that the agent touched" },
   { keys: ["alt+r"], action: "review", help: "review the changes" },
   { keys: ["ctrl+l"], action: "redraw", help: "draw the screen again" },
+  { keys: ["ctrl+z"], action: "suspend", help: "back to the shell; `fg` goes on" },
 ];
 
 export const chatCommands: readonly ChatCommand[] = [
