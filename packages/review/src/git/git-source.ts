@@ -104,6 +104,10 @@ export class GitSource implements Source {
     return output?.length === 0;
   }
 
+  content(id: string): Promise<Buffer> {
+    return this.#dir.run(["cat-file", "blob", id]);
+  }
+
   async #snapshot(): Promise<Point> {
     const head = await headCommit(this.#dir.repository);
     for (let attempt = 1; ; attempt += 1) {

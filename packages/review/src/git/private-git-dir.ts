@@ -128,8 +128,13 @@ export async function makePrivateGitDir(
   const command = { program, cwd: "/", env: closed, signal };
   const { hash, mayConvert } = await readSettings(repository, command, env);
   await mkdir(join(folder, "objects/info"), { recursive: true, mode: 0o700 });
-  await mkdir(join(folder, "refs"));
+  await mkdir(join(folder, "refs"), { recursive: true });
+  await rm(join(folder, "info"), { recursive: true, force: true });
   await mkdir(join(folder, "info"));
+  // the objects of an earlier process are used again, its index is not
+  for (const name of await readdir(folder)) {
+    if (/^(?:index|theirs|sharedindex\.)/.test(name)) await rm(join(folder, name), { force: true });
+  }
   await writeFile(join(folder, "HEAD"), "ref: refs/heads/main\n");
   const lines = [
     "[core]",
