@@ -31,12 +31,12 @@ export interface ChangesPlace {
   /** The key of the session. */
   readonly key: string;
   readonly roots: readonly string[];
-  /** Whether it has turns that were not followed here. */
+  /** Whether it has turns from before this process. */
   readonly isContinued: boolean;
+  /** Its id in the history, as soon as it has one. */
+  readonly session: () => string | undefined;
   /** Shows a sentence to the user. */
   readonly notice: (text: string) => void;
-  /** Tells the agent with the next prompt. */
-  readonly tell: (text: string) => void;
 }
 
 /** Opens the first session, whose agent starts at once. */
@@ -150,8 +150,8 @@ class ChatConversation implements Conversation {
           key,
           isContinued,
           roots: [cwd, ...options.extraRoots],
+          session: () => session.historyId,
           notice: (text) => session.notice("info", text),
-          tell: (text) => session.tell(text),
         }),
       emit: (event) => this.#emit(event),
       redacted: this.#redacted,

@@ -425,6 +425,7 @@ test("a turn ends with what it changed, and files are found for mentions", patie
   const changes = () => ({
     begin: async () => void order.push("begin"),
     protect: async () => undefined,
+    takeReport: () => undefined,
     end: async () => ({ files: 3, added: 92, removed: 46 }),
   });
   const { conversation, session, answered, events } = chatWith(t, { cwd, agent: "far" }, { changes });
@@ -443,6 +444,7 @@ test("a prompt that the agent does not have yet is kept when Parley ends", patie
   const changes = () => ({
     begin: () => snapshot.promise,
     protect: async () => undefined,
+    takeReport: () => undefined,
     end: async () => undefined,
   });
   const { session, conversation, until } = chatWith(t, { cwd, agent: "far" }, { changes });
