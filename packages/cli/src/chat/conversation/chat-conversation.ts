@@ -9,6 +9,7 @@ import type {
   AgentChoice,
   Conversation,
   ConversationEvent,
+  ExportFormat,
   FoundSession,
   LiveSession,
   SessionTarget,
@@ -103,7 +104,7 @@ class ChatConversation implements Conversation {
     this.#emit({ kind: "shown", session: shown });
   }
 
-  async exported(target: SessionTarget, format: "markdown" | "json"): Promise<string> {
+  async exported(target: SessionTarget, format: ExportFormat): Promise<string> {
     const open = this.#openHere(target);
     if (open !== undefined) return open.exported(format);
     const { exportedSession } = await import("./open-hosted.ts");

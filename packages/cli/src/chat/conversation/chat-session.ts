@@ -11,6 +11,7 @@ import type {
   AgentFacts,
   ChatInput,
   ConversationEvent,
+  ExportFormat,
   LiveSession,
   Notice,
   OpenQuestion,
@@ -382,7 +383,7 @@ export class ChatSession implements LiveSession, HostedSession {
     }
   }
 
-  async exported(format: "markdown" | "json"): Promise<string> {
+  async exported(format: ExportFormat): Promise<string> {
     const { exportedSession } = await import("./open-hosted.ts");
     await this.#opened?.recorder?.stored();
     return exportedSession(this.#historyId, this.#place, format);

@@ -8,6 +8,7 @@ import { CommandError } from "../../command/command.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { AgentHost, type HostOptions } from "./agent-host.ts";
 import type { ChatSession, SessionPlace } from "./chat-session.ts";
+import type { ExportFormat } from "./conversation.ts";
 
 interface Opening {
   /** The agent and the session are known; nothing is started yet. */
@@ -78,7 +79,7 @@ async function replay(id: string, show: (entry: Entry) => void, { history }: Hos
 export async function exportedSession(
   id: string | undefined,
   { history, secrets }: HostOptions,
-  format: "markdown" | "json",
+  format: ExportFormat,
 ): Promise<string> {
   const opened = await history?.open();
   const session = id === undefined ? undefined : await opened?.find(id);

@@ -1,7 +1,7 @@
 // The list of sessions: show, continue, copy, rename and export one of them.
 
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
+import type { ExportFormat, FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
@@ -98,7 +98,7 @@ export class SessionChoices {
 
   async #exportOf(target: SessionTarget): Promise<void> {
     const { conversation, session } = this.#face;
-    const exported = (format: "markdown" | "json") => conversation.exported(target, format);
+    const exported = (format: ExportFormat) => conversation.exported(target, format);
     this.#face.say(`written to ${await writeExport("", { cwd: session.cwd, exported })}`);
   }
 
