@@ -261,7 +261,9 @@ test("an exported page holds all of it as text: nothing of it runs, is loaded, o
         title: "Edit <b onclick='x'> `a`",
         kind: "edit",
         status: "completed",
-        content: [{ type: "diff", path: "/a<i>", oldText: "</pre><b>old\n", newText: "</pre><b>new\n" }],
+        content: [
+          { type: "diff", path: "/a<i>", oldText: "</pre><b>old\n", newText: "</pre><b>new\n", changes: [] },
+        ],
       },
     ]),
   );

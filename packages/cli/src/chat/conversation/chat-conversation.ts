@@ -16,6 +16,7 @@ import type {
 } from "./conversation.ts";
 import { DraftFile } from "./draft-file.ts";
 import { WorkspaceFiles } from "./find-files.ts";
+import type { AgentLists } from "./other-agents.ts";
 import { redactedTexts } from "./redacted-texts.ts";
 import { SentPrompts } from "./sent-prompts.ts";
 import type { TurnChanges } from "./session-turns.ts";
@@ -53,6 +54,8 @@ class ChatConversation implements Conversation {
   readonly #redacted: ReturnType<typeof redactedTexts>;
   readonly #prompts: SentPrompts;
   readonly #files = new Map<string, WorkspaceFiles>();
+  /** The sessions of agents that do not run. */
+  #others: AgentLists = new Map();
   #sessions: readonly ChatSession[] = [];
   #current: ChatSession;
   #count = 0;
@@ -86,7 +89,16 @@ class ChatConversation implements Conversation {
 
   async find(query: string, signal: AbortSignal): Promise<readonly FoundSession[]> {
     const { foundSessions } = await import("./found-sessions.ts");
-    return foundSessions(query, this.#sessions, this.#history, signal);
+    return foundSessions(query, this.#sessions, this.#history, signal, this.#others);
+  }
+
+  async askOthers(): Promise<readonly string[]> {
+    const { askOtherAgents } = await import("./other-agents.ts");
+    const running = new Set(this.#sessions.flatMap(({ host, agent }) => (host ? [agent.name] : [])));
+    const warn = (text: string) => this.#current.notice("warning", safeLine(text));
+    const { lists, problems } = await askOtherAgents(running, warn);
+    this.#others = new Map([...this.#others, ...lists]);
+    return problems;
   }
 
   open(target: SessionTarget): LiveSession {

@@ -1,7 +1,8 @@
 // Tests the conversation without a screen: prompts, the queue, steering, stopping, crashes, questions and sessions.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
@@ -376,6 +377,40 @@ test("a session of the history is found by its words and goes on where it was", 
   assert.deepEqual(await conversation.prompts(), ["toast", "marmalade"]);
 });
 
+test(
+  "sessions of agents that do not run are found when these are asked; choosing one starts its agent",
+  patience,
+  async (t) => {
+    const far = await farAgent(t, { otherwise: [{ say: "far" }] });
+    const sessions = [{ sessionId: "theirs", cwd: "", title: "Made elsewhere" }];
+    const work = mkdtempSync(join(tmpdir(), "parley-elsewhere-"));
+    t.after(() => rmSync(work, { recursive: true, force: true }));
+    const other = await farAgent(t, {
+      sessions: sessions.map((each) => ({ ...each, cwd: work })),
+      otherwise: [{ say: "other" }],
+    } as never);
+    const gone = { ...far, url: "ws://127.0.0.1:1/" };
+    const { cwd } = chatHome(t, { far, other, gone });
+    const { conversation, session, until } = chatWith(t, { cwd, agent: "far" });
+    await until(() => session.phase === "ready");
+    const find = async () =>
+      (await conversation.find("elsewhere", new AbortController().signal)).map(({ agent, title, target }) => ({
+        agent,
+        title,
+        target,
+      }));
+    assert.deepEqual(await find(), []);
+    const problems = await conversation.askOthers();
+    assert.match(problems.join("\n"), /gone cannot be asked: /);
+    const target = { kind: "listed", agent: "other", sessionId: "theirs", cwd: work } as const;
+    assert.deepEqual(await find(), [{ agent: "other", title: "Made elsewhere", target }]);
+    const opened = conversation.open(target);
+    await until(() => opened.phase === "ready");
+    assert.equal(opened.agent.name, "other");
+    assert.equal(opened.cwd, work);
+  },
+);
+
 test("a session is copied where the agent can", patience, async (t) => {
   const far = await farAgent(t, { unstable: ["fork"], otherwise: [{ say: "hello {{prompt}}" }] });
   const { cwd } = chatHome(t, { far });
@@ -416,7 +451,7 @@ test(
   },
 );
 
-test("a turn ends with what it changed, and files are found for mentions", patience, async (t) => {
+test("a turn ends with what it changed, and files and folders are found for mentions", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
   const { cwd } = chatHome(t, { far });
   writeFileSync(join(cwd, "session-view.ts"), "");
@@ -434,7 +469,14 @@ test("a turn ends with what it changed, and files are found for mentions", patie
   const ended = events.find((event) => event.kind === "turn");
   assert.deepEqual(ended?.kind === "turn" && ended.summary.changed, { files: 3, added: 92, removed: 46 });
   assert.deepEqual(order, ["begin"]);
-  assert.deepEqual(await conversation.findFiles("svi", new AbortController().signal), ["session-view.ts"]);
+  const { signal } = new AbortController();
+  assert.deepEqual(await conversation.findFiles("svi", signal), ["session-view.ts"]);
+  mkdirSync(join(cwd, "src/deep"), { recursive: true });
+  writeFileSync(join(cwd, "src/deep/a.ts"), "");
+  const other = chatWith(t, { cwd, agent: "far" });
+  assert.deepEqual((await other.conversation.findFiles("", signal))[0], "src/", "folders of the top level first");
+  assert.deepEqual(await other.conversation.findFiles("deep", signal), ["src/deep/", "src/deep/a.ts"]);
+  assert.deepEqual(await other.conversation.findFiles("src/deep/", signal), ["src/deep/", "src/deep/a.ts"]);
 });
 
 test("a prompt that the agent does not have yet is kept when Parley ends", patience, async (t) => {
