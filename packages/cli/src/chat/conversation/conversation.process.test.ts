@@ -394,11 +394,13 @@ test(
     const { conversation, session, until } = chatWith(t, { cwd, agent: "far" });
     await until(() => session.phase === "ready");
     const find = async () =>
-      (await conversation.find("elsewhere", new AbortController().signal)).map(({ agent, title, target }) => ({
-        agent,
-        title,
-        target,
-      }));
+      (await conversation.find("elsewhere", new AbortController().signal)).map(
+        ({ agent, title, target }) => ({
+          agent,
+          title,
+          target,
+        }),
+      );
     assert.deepEqual(await find(), []);
     const problems = await conversation.askOthers();
     assert.match(problems.join("\n"), /gone cannot be asked: /);
@@ -451,33 +453,41 @@ test(
   },
 );
 
-test("a turn ends with what it changed, and files and folders are found for mentions", patience, async (t) => {
-  const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
-  const { cwd } = chatHome(t, { far });
-  writeFileSync(join(cwd, "session-view.ts"), "");
-  writeFileSync(join(cwd, "other.ts"), "");
-  const order: string[] = [];
-  const changes = () => ({
-    begin: async () => void order.push("begin"),
-    protect: async () => undefined,
-    takeReport: () => undefined,
-    end: async () => ({ files: 3, added: 92, removed: 46 }),
-  });
-  const { conversation, session, answered, events } = chatWith(t, { cwd, agent: "far" }, { changes });
-  session.send(text("go"));
-  await answered(1);
-  const ended = events.find((event) => event.kind === "turn");
-  assert.deepEqual(ended?.kind === "turn" && ended.summary.changed, { files: 3, added: 92, removed: 46 });
-  assert.deepEqual(order, ["begin"]);
-  const { signal } = new AbortController();
-  assert.deepEqual(await conversation.findFiles("svi", signal), ["session-view.ts"]);
-  mkdirSync(join(cwd, "src/deep"), { recursive: true });
-  writeFileSync(join(cwd, "src/deep/a.ts"), "");
-  const other = chatWith(t, { cwd, agent: "far" });
-  assert.deepEqual((await other.conversation.findFiles("", signal))[0], "src/", "folders of the top level first");
-  assert.deepEqual(await other.conversation.findFiles("deep", signal), ["src/deep/", "src/deep/a.ts"]);
-  assert.deepEqual(await other.conversation.findFiles("src/deep/", signal), ["src/deep/", "src/deep/a.ts"]);
-});
+test(
+  "a turn ends with what it changed, and files and folders are found for mentions",
+  patience,
+  async (t) => {
+    const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
+    const { cwd } = chatHome(t, { far });
+    writeFileSync(join(cwd, "session-view.ts"), "");
+    writeFileSync(join(cwd, "other.ts"), "");
+    const order: string[] = [];
+    const changes = () => ({
+      begin: async () => void order.push("begin"),
+      protect: async () => undefined,
+      takeReport: () => undefined,
+      end: async () => ({ files: 3, added: 92, removed: 46 }),
+    });
+    const { conversation, session, answered, events } = chatWith(t, { cwd, agent: "far" }, { changes });
+    session.send(text("go"));
+    await answered(1);
+    const ended = events.find((event) => event.kind === "turn");
+    assert.deepEqual(ended?.kind === "turn" && ended.summary.changed, { files: 3, added: 92, removed: 46 });
+    assert.deepEqual(order, ["begin"]);
+    const { signal } = new AbortController();
+    assert.deepEqual(await conversation.findFiles("svi", signal), ["session-view.ts"]);
+    mkdirSync(join(cwd, "src/deep"), { recursive: true });
+    writeFileSync(join(cwd, "src/deep/a.ts"), "");
+    const other = chatWith(t, { cwd, agent: "far" });
+    assert.deepEqual(
+      (await other.conversation.findFiles("", signal))[0],
+      "src/",
+      "folders of the top level first",
+    );
+    assert.deepEqual(await other.conversation.findFiles("deep", signal), ["src/deep/", "src/deep/a.ts"]);
+    assert.deepEqual(await other.conversation.findFiles("src/deep/", signal), ["src/deep/", "src/deep/a.ts"]);
+  },
+);
 
 test("a prompt that the agent does not have yet is kept when Parley ends", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
