@@ -7,6 +7,7 @@ import { type KeyPress, keyPress } from "./key-press.ts";
 import type { Drawn, FullScreen, Screen } from "./screen.ts";
 import { type Tail, TailWriter } from "./tail-writer.ts";
 import { copySequence, noticeSequence } from "./terminal-requests.ts";
+import type { TerminalWatch } from "./terminal-watch.ts";
 
 /** The methods of a terminal that a screen uses. */
 export type ScreenTerminal = Pick<Terminal, "start" | "stop" | "write" | "columns" | "rows">;
@@ -31,12 +32,15 @@ const restoreTitle = `${csi}23;0t`;
 export interface ScreenOptions {
   /** Whether the wheel scrolls on the alternate screen. The terminal then selects text only with Shift. Default: false. */
   readonly hasMouse?: boolean;
+  /** Restores the terminal if this process is killed while the alternate screen is open. */
+  readonly watch?: TerminalWatch;
 }
 
 export class TerminalScreen implements Screen {
   readonly #terminal: ScreenTerminal;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #hasMouse: boolean;
+  readonly #watch: TerminalWatch | undefined;
   readonly #keyListeners = new Set<(key: KeyPress) => void>();
   readonly #resizeListeners = new Set<() => void>();
   readonly #writer = new TailWriter();
@@ -54,8 +58,9 @@ export class TerminalScreen implements Screen {
   constructor(
     terminal: ScreenTerminal,
     environment: NodeJS.ProcessEnv = process.env,
-    { hasMouse = false }: ScreenOptions = {},
+    { hasMouse = false, watch }: ScreenOptions = {},
   ) {
+    this.#watch = watch;
     this.#terminal = terminal;
     this.#environment = environment;
     this.#hasMouse = hasMouse;
@@ -63,8 +68,14 @@ export class TerminalScreen implements Screen {
     this.#start();
   }
 
-  get #fullBegin(): string {
-    return `${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`;
+  #beginFull(): void {
+    this.#watch?.begin(`${this.#fullEnd}${csi}?25h${csi}?2004l${ignoreFocus}\r\n`);
+    this.#terminal.write(`${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`);
+  }
+
+  #endFull(): void {
+    this.#terminal.write(this.#fullEnd);
+    this.#watch?.end();
   }
 
   get #fullEnd(): string {
@@ -108,7 +119,7 @@ export class TerminalScreen implements Screen {
     this.#frame();
     const full = new FullFrame();
     this.#full = full;
-    this.#terminal.write(this.#fullBegin);
+    this.#beginFull();
     return {
       draw: (tail) => {
         full.tail = tail;
@@ -117,7 +128,7 @@ export class TerminalScreen implements Screen {
       close: () => {
         if (this.#full !== full) return;
         this.#full = undefined;
-        this.#terminal.write(this.#fullEnd);
+        this.#endFull();
         this.#schedule();
       },
     };
@@ -126,7 +137,8 @@ export class TerminalScreen implements Screen {
   async suspend<T>(work: () => Promise<T>): Promise<T> {
     this.#frame();
     const isFull = this.#full !== undefined;
-    this.#terminal.write(isFull ? this.#fullEnd : this.#writer.clear(this.columns, this.rows));
+    if (isFull) this.#endFull();
+    else this.#terminal.write(this.#writer.clear(this.columns, this.rows));
     this.#state = "suspended";
     this.#stop();
     try {
@@ -170,7 +182,7 @@ export class TerminalScreen implements Screen {
   close(): void {
     if (this.#state === "closed") return;
     if (this.#state === "open") {
-      if (this.#full !== undefined) this.#terminal.write(this.#fullEnd);
+      if (this.#full !== undefined) this.#endFull();
       this.#full = undefined;
       this.#tail = emptyTail;
       this.#frame();
@@ -207,7 +219,7 @@ export class TerminalScreen implements Screen {
   #resume(isFull: boolean): void {
     this.#state = "open";
     this.#start();
-    if (isFull) this.#terminal.write(this.#fullBegin);
+    if (isFull) this.#beginFull();
     this.#full?.forget();
     this.#schedule();
   }
