@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { SessionView } from "@parley/acp/view";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
 import {
   chatHome,
@@ -170,6 +171,35 @@ test("a crash shows why, without secrets, and a restart continues the session", 
   session.send(text("again"));
   assert.equal(await answered(2), "begun|back");
 });
+
+test(
+  "a prompt at which the agent crashes before it says a word is sent again, and shown once",
+  patience,
+  async (t) => {
+    const { cwd } = chatHome(t);
+    const sessions = [{ sessionId: "old", cwd }];
+    const { entry } = scripted(t, { play: { sessions, otherwise: [{ crash: {} }] } } as never, {
+      play: { sessions, otherwise: [{ say: "back" }] },
+    });
+    const command = [entry.command, ...entry.args];
+    const { session, answered, conversation } = chatWith(t, { cwd, command, session: "old" });
+    const kinds = ({ view }: { readonly view: SessionView }) => view.timeline.map(({ kind }) => kind);
+    session.send(text("work"));
+    assert.equal(await answered(1), "back");
+    assert.deepEqual(kinds(session), ["user_message", "agent_message"]);
+    const [first] = session.view.timeline;
+    assert.equal(first?.kind === "user_message" && first.result?.stopReason, "end_turn");
+    // typed again, it is another one
+    session.send(text("work"));
+    await answered(2);
+    assert.equal(kinds(session).length, 4);
+    const { historyId = "" } = session;
+    await conversation.close();
+    const again = chatWith(t, { cwd, command, session: historyId });
+    await again.until(() => again.session.phase === "ready");
+    assert.equal(kinds(again.session).length, 4, "in the history too");
+  },
+);
 
 test("a connection that is cut between two turns is made again for the next prompt", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "hello {{prompt}}" }] });
