@@ -8,6 +8,7 @@ import { type KeyPress, keyPress } from "./key-press.ts";
 import type { Drawn, FullScreen, Screen } from "./screen.ts";
 import { type Tail, TailWriter } from "./tail-writer.ts";
 import { copySequence, noticeSequence } from "./terminal-requests.ts";
+import type { TerminalWatch } from "./terminal-watch.ts";
 
 /** The methods of a terminal that a screen uses. */
 export type ScreenTerminal = Pick<Terminal, "start" | "stop" | "write" | "columns" | "rows">;
@@ -34,6 +35,8 @@ const restoreTitle = `${csi}23;0t`;
 export interface ScreenOptions {
   /** Whether the wheel scrolls on the alternate screen. The terminal then selects text only with Shift. Default: false. */
   readonly hasMouse?: boolean;
+  /** Restores the terminal if this process is killed while the alternate screen is open. */
+  readonly watch?: TerminalWatch;
 }
 
 export class TerminalScreen implements Screen {
@@ -41,6 +44,7 @@ export class TerminalScreen implements Screen {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #hasMouse: boolean;
   readonly #fit: Fit;
+  readonly #watch: TerminalWatch | undefined;
   readonly #keyListeners = new Set<(key: KeyPress) => void>();
   readonly #resizeListeners = new Set<() => void>();
   readonly #writer = new TailWriter();
@@ -61,8 +65,9 @@ export class TerminalScreen implements Screen {
   constructor(
     terminal: ScreenTerminal,
     environment: NodeJS.ProcessEnv = process.env,
-    { hasMouse = false }: ScreenOptions = {},
+    { hasMouse = false, watch }: ScreenOptions = {},
   ) {
+    this.#watch = watch;
     this.#terminal = terminal;
     this.#environment = environment;
     this.#hasMouse = hasMouse;
@@ -73,8 +78,14 @@ export class TerminalScreen implements Screen {
     this.#start();
   }
 
-  get #fullBegin(): string {
-    return `${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`;
+  #beginFull(): void {
+    this.#watch?.begin(`${this.#fullEnd}${csi}?25h${csi}?2004l${ignoreFocus}\r\n`);
+    this.#terminal.write(`${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`);
+  }
+
+  #endFull(): void {
+    this.#terminal.write(this.#fullEnd);
+    this.#watch?.end();
   }
 
   get #fullEnd(): string {
@@ -118,7 +129,7 @@ export class TerminalScreen implements Screen {
     this.flush();
     const full = new FullFrame(this.#fit);
     this.#full = full;
-    this.#terminal.write(this.#fullBegin);
+    this.#beginFull();
     return {
       draw: (tail) => {
         full.tail = tail;
@@ -127,7 +138,7 @@ export class TerminalScreen implements Screen {
       close: () => {
         if (this.#full !== full) return;
         this.#full = undefined;
-        this.#terminal.write(this.#fullEnd);
+        this.#endFull();
         this.#schedule();
       },
     };
@@ -136,7 +147,8 @@ export class TerminalScreen implements Screen {
   async suspend<T>(work: () => Promise<T>): Promise<T> {
     this.flush();
     const isFull = this.#full !== undefined;
-    this.#terminal.write(isFull ? this.#fullEnd : this.#writer.clear(this.columns, this.rows));
+    if (isFull) this.#endFull();
+    else this.#terminal.write(this.#writer.clear(this.columns, this.rows));
     this.#state = "suspended";
     this.#stop();
     try {
@@ -182,7 +194,7 @@ export class TerminalScreen implements Screen {
   close(): void {
     if (this.#state === "closed") return;
     if (this.#state === "open") {
-      if (this.#full !== undefined) this.#terminal.write(this.#fullEnd);
+      if (this.#full !== undefined) this.#endFull();
       this.#full = undefined;
       this.#tail = emptyTail;
       this.flush();
@@ -219,7 +231,7 @@ export class TerminalScreen implements Screen {
   #resume(isFull: boolean): void {
     this.#state = "open";
     this.#start();
-    if (isFull) this.#terminal.write(this.#fullBegin);
+    if (isFull) this.#beginFull();
     this.#full?.forget();
     this.#schedule();
   }

@@ -11,6 +11,7 @@ import type {
   AgentFacts,
   ChatInput,
   ConversationEvent,
+  ExportFormat,
   LiveSession,
   Notice,
   OpenQuestion,
@@ -19,6 +20,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { ResentPrompts } from "./resent-prompts.ts";
 import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
@@ -50,6 +52,7 @@ export class ChatSession implements LiveSession, HostedSession {
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
+  readonly #resent = new ResentPrompts();
   #separate: ((entry: Entry) => Entry) | undefined;
   #phase: LiveSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
@@ -309,10 +312,12 @@ export class ChatSession implements LiveSession, HostedSession {
   // ---- entries
 
   #entry(entry: Entry): void {
-    const separated = this.#separate?.(entry) ?? entry;
-    const numbered = { ...separated, seq: this.view.seq + 1 };
     this.#progress = undefined;
     this.#turns.heard(entry);
+    const separated = this.#separate?.(entry) ?? entry;
+    const shown = this.#resent.shown(separated, this.turn?.startedAt);
+    if (shown === undefined) return;
+    const numbered = { ...shown, seq: this.view.seq + 1 };
     applyEntry(this.view, numbered);
     for (const listener of this.#listeners) listener(numbered);
     this.#place.emit({ kind: "entries", session: this });
@@ -390,7 +395,7 @@ export class ChatSession implements LiveSession, HostedSession {
     }
   }
 
-  async exported(format: "markdown" | "json"): Promise<string> {
+  async exported(format: ExportFormat): Promise<string> {
     const { exportedSession } = await import("./open-hosted.ts");
     await this.#opened?.recorder?.stored();
     return exportedSession(this.#historyId, this.#place, format);

@@ -9,6 +9,7 @@ import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
 import { AgentHost, type HostOptions } from "./agent-host.ts";
 import type { ChatSession, SessionPlace } from "./chat-session.ts";
+import type { ExportFormat } from "./conversation.ts";
 
 interface Opening {
   /** The agent and the session are known; nothing is started yet. */
@@ -81,7 +82,7 @@ async function replay(id: string, show: (entry: Entry) => void, { history }: Hos
 export async function exportedSession(
   id: string | undefined,
   { history, secrets }: HostOptions,
-  format: "markdown" | "json",
+  format: ExportFormat,
 ): Promise<string> {
   const opened = await history?.open();
   const session = id === undefined ? undefined : await opened?.find(id);

@@ -101,7 +101,12 @@ export const chatCommands: readonly ChatCommand[] = [
   { name: "queue", action: "queue", help: "edit, move or delete what waits" },
   { name: "fork", action: "fork", help: "go on in a copy of the session" },
   { name: "rename", action: "rename", hint: "TITLE", help: "rename the session" },
-  { name: "export", action: "export", hint: "[FILE]", help: "write the transcript to a file (.md or .json)" },
+  {
+    name: "export",
+    action: "export",
+    hint: "[FILE]",
+    help: "write the transcript to a file (.md, .html or .json)",
+  },
   { name: "copy", action: "copy", help: "copy the last answer" },
   { name: "theme", action: "theme", hint: "[NAME]", help: "change the colours" },
   { name: "restart", action: "restart", help: "start the agent again and continue" },
