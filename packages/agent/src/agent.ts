@@ -4,6 +4,7 @@ import { type Agent, type AgentDefinition, agent, type UnstableFeature } from "@
 import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
+import type { McpSources } from "./mcp/sources.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
@@ -50,6 +51,8 @@ export interface CodingAgentOptions
    * start. Default "workspace".
    */
   readonly sandbox?: CommandSandbox | undefined;
+  /** MCP servers beside those of the client: the user's own, those of a project's files, and logins to servers. Default: none. */
+  readonly mcp?: McpSources | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
@@ -83,7 +86,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
-  const { privateHosts = [], sandbox = "workspace" } = options;
+  const { privateHosts = [], sandbox = "workspace", mcp = {} } = options;
   const offline = offlineModel();
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const promptOptions: PromptOptions = {
@@ -122,7 +125,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");
-        return openSession(session, origin, { store, version, defaults: defaults(), privateHosts });
+        return openSession(session, origin, { store, version, defaults: defaults(), privateHosts, mcp });
       },
       setConfigOption(session, configId, value) {
         if (configId !== "mode" || !isMode(value)) return;

@@ -1,6 +1,7 @@
 // The public API of the coding agent.
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
+export type { FolderServer, FolderServers, McpSources } from "./mcp/sources.ts";
 export {
   type Effort,
   type MediaPart,

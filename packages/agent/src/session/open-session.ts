@@ -3,6 +3,7 @@
 import type { AgentSession, OpenInfo } from "@parley/acp";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
+import type { McpSources } from "../mcp/sources.ts";
 import { isMode } from "../permissions/modes.ts";
 import { modeOf, type OptionDefaults, sessionOptions } from "./options.ts";
 import { checkRoots, SessionState } from "./session-state.ts";
@@ -12,12 +13,13 @@ interface OpenOptions {
   readonly version: string;
   readonly defaults: OptionDefaults;
   readonly privateHosts: readonly string[];
+  readonly mcp: McpSources;
 }
 
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults, privateHosts }: OpenOptions,
+  { store, version, defaults, privateHosts, mcp }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
@@ -26,6 +28,7 @@ export async function openSession(
     changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
     questions: questionsOf(session),
     privateHosts,
+    sources: mcp,
   });
   const { sessionId } = session;
   // the library restores the stored options after this; the commands depend on the mode
