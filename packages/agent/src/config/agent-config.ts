@@ -4,6 +4,7 @@ import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
 import type { CommandSandbox } from "../tools/base/tool.ts";
+import { type McpServerConfig, mcpServersShape } from "./mcp-config.ts";
 
 export interface AgentConfig extends ModelConfig {
   readonly mode?: Mode;
@@ -13,6 +14,7 @@ export interface AgentConfig extends ModelConfig {
   readonly compactAt?: number;
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
+  readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
 }
 
 const dollars = { type: "number", minimum: 0 } as const;
@@ -122,6 +124,7 @@ export const agentConfigShape = {
       enum: ["workspace", "read-only", "strict", "off"],
       description: "The sandbox that commands run in. Default: workspace",
     },
+    mcpServers: mcpServersShape,
     privateHosts: {
       type: "array",
       items: { type: "string", minLength: 1 },

@@ -40,7 +40,7 @@ export class AskedServers {
     if (ofFolder === undefined || turn.session._meta?.[trustKey] === "client") return;
     for (const folder of turn.session.roots) {
       if (this.#byFolder.has(folder)) continue;
-      const { servers, problems } = readFolder(folder, ofFolder);
+      const { servers, problems } = await readFolder(folder, ofFolder);
       const allowed: McpServer[] = [];
       for (const problem of problems) await tell(problem);
       for (const each of servers.filter(({ server }) => !isTaken(server["name"])))
@@ -51,9 +51,12 @@ export class AskedServers {
 }
 
 /** A session stays usable whatever is in its folders. */
-function readFolder(folder: string, ofFolder: (folder: string) => FolderServers): FolderServers {
+async function readFolder(
+  folder: string,
+  ofFolder: NonNullable<McpSources["ofFolder"]>,
+): Promise<FolderServers> {
   try {
-    return ofFolder(folder);
+    return await ofFolder(folder);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { servers: [], problems: [`The MCP servers of ${folder} are ignored: ${why}.`] };

@@ -12,7 +12,7 @@ export interface McpSources {
    * Reads the servers that the files of a folder name. Called with the first prompt for each folder of the session. The user
    * is asked about each server that was not decided before, and nothing of it is started until then. Default: none.
    */
-  readonly ofFolder?: ((folder: string) => FolderServers) | undefined;
+  readonly ofFolder?: ((folder: string) => Promise<FolderServers> | FolderServers) | undefined;
   /** An absolute path to a folder of the user, for logins to servers (OAuth). Default: no logins. */
   readonly loginFolder?: string | undefined;
 }

@@ -19,6 +19,8 @@ export interface BrowserLogin {
   readonly page: string;
   /** Resolves when the user has logged in and the tokens are stored. Rejects with an Error for the user. */
   finish(signal: AbortSignal): Promise<void>;
+  /** Takes the address that a browser on another machine was led to. False if it is not of this login. */
+  take(address: string): boolean;
   close(): void;
 }
 
@@ -53,6 +55,7 @@ export async function beginLogin(
         await abortable(limit, auth(flow, { ...common, authorizationCode: code, ...(iss && { iss }) }));
         login.store(flow.result());
       },
+      take: (address) => callback.take(address),
       close: () => callback.close(),
     };
   } catch (error) {

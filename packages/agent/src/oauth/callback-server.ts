@@ -1,6 +1,6 @@
 // Waits on this machine for the page that a login leads the browser to.
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { oneLine } from "../text/safe-text.ts";
 
@@ -15,6 +15,8 @@ export interface CallbackServer {
   readonly url: string;
   /** Rejects when the login was refused. */
   readonly answer: Promise<CallbackAnswer>;
+  /** Takes the address that a browser on another machine was led to. False if it is not of this login. */
+  take(address: string): boolean;
   close(): void;
 }
 
@@ -23,38 +25,41 @@ export async function listenForCallback(state: string, port = 0): Promise<Callba
   const { promise: answer, resolve, reject } = Promise.withResolvers<CallbackAnswer>();
   // a login that nobody waits for any more
   answer.catch(() => undefined);
-  const server = createServer((request, response) => {
-    const read = readCallback(request, state);
+  const settle = (read: Callback) => {
+    if ("refusal" in read) reject(new Error(`the login was refused: ${read.refusal}`));
+    else resolve(read);
+  };
+  const server = createServer(({ method, url = "" }, response) => {
+    const read = method === "GET" ? readCallback(url, state) : undefined;
     if (read === undefined) return page(response, 404, "There is nothing here.");
-    if ("refusal" in read) {
-      page(response, 200, "The login was refused. You can close this page and go back to Parley.");
-      return reject(new Error(`the login was refused: ${read.refusal}`));
-    }
-    page(response, 200, "Parley has got the answer. You can close this page and go back to it.");
-    resolve(read);
+    const text = "Parley has got the answer. You can close this page and go back to it.";
+    // whoever waits for it closes the server
+    page(response, 200, text, () => settle(read));
   });
   await new Promise<void>((listening, failed) => {
     server.once("error", failed);
     server.listen(port, "127.0.0.1", listening);
   });
-  // it does not keep the process alive
-  server.unref();
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, // as: it listens on a port
     answer,
+    take(address) {
+      const read = readCallback(address, state);
+      if (read !== undefined) settle(read);
+      return read !== undefined;
+    },
     close() {
       server.close();
-      server.closeIdleConnections();
+      server.closeAllConnections();
     },
   };
 }
 
-function readCallback(
-  { url = "", method }: IncomingMessage,
-  state: string,
-): CallbackAnswer | { readonly refusal: string } | undefined {
-  const parsed = URL.parse(url, "http://127.0.0.1");
-  if (method !== "GET" || parsed?.pathname !== "/callback") return undefined;
+type Callback = CallbackAnswer | { readonly refusal: string };
+
+function readCallback(address: string, state: string): Callback | undefined {
+  const parsed = URL.parse(address, "http://127.0.0.1");
+  if (parsed?.pathname !== "/callback") return undefined;
   const { searchParams: given } = parsed;
   if (given.get("state") !== state) return undefined;
   const code = given.get("code");
@@ -62,12 +67,13 @@ function readCallback(
   return { refusal: oneLine(given.get("error") ?? "the answer has no code") };
 }
 
-function page(response: ServerResponse, status: number, text: string): void {
+function page(response: ServerResponse, status: number, text: string, sent?: () => void): void {
   response.writeHead(status, {
     "content-type": "text/plain; charset=utf-8",
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
     connection: "close",
   });
+  if (sent !== undefined) response.once("close", sent);
   response.end(`${text}\n`);
 }

@@ -7,9 +7,16 @@ import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
 import { credentialsFile, openAccount } from "@parley/agent/internal";
 import type { Invocation } from "../command/command.ts";
-import { configPath, credentialsPath, dataFolder, isFirstToday } from "../settings/data-folder.ts";
+import {
+  configPath,
+  credentialsPath,
+  dataFolder,
+  isFirstToday,
+  mcpLoginsFolder,
+} from "../settings/data-folder.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
+import { ownServers } from "../settings/own-servers.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
@@ -32,11 +39,18 @@ export async function serve(values: Invocation["values"]): Promise<number> {
   const account = withModelErrors("agent", () =>
     openAccount({ config, env, credentials, ...(typeof model === "string" && { model }) }),
   );
+  const own = ownServers(config, env);
   const agent = codingAgent({
     auth: account.login,
     configured: account.models,
     version,
     userFolder: dirname(configPath()),
+    mcp: {
+      ...own,
+      loginFolder: mcpLoginsFolder(),
+      ofFolder: async (folder) =>
+        (await import("../trust/folder-servers.ts")).folderServers(folder, own.servers),
+    },
     ...(hasHistory && { store: sqliteStore({ path: join(dataFolder(), "sessions.db") }) }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
