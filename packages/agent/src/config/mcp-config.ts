@@ -44,7 +44,7 @@ const oauth = {
 export const mcpServersShape = {
   type: "object",
   description:
-    "Your MCP servers for the coding agent in every editor, by name. ${NAME} is replaced by that variable",
+    "Your MCP servers for the coding agent in every editor, by name. A dollar and a name in braces stand for that variable of the environment",
   additionalProperties: {
     type: "object",
     properties: {

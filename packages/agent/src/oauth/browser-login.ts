@@ -35,7 +35,7 @@ export async function beginLogin(
   const { url: serverUrl, client = {} } = login.options;
   const requests = oauthFetch(login.options.fetch);
   const fetchFn = requests.fetch;
-  const { auth } = await import("@modelcontextprotocol/client");
+  const { auth, IssuerMismatchError } = await import("@modelcontextprotocol/client");
   const state = randomBytes(32).toString("base64url");
   const callback = await listenForCallback(state, client.callbackPort);
   try {
@@ -50,9 +50,18 @@ export async function beginLogin(
     return {
       page: page.href,
       async finish(signal) {
-        const limit = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
-        const { code, iss }: CallbackAnswer = await abortable(limit, callback.answer);
-        await abortable(limit, auth(flow, { ...common, authorizationCode: code, ...(iss && { iss }) }));
+        const late = AbortSignal.timeout(longestMs);
+        const limit = AbortSignal.any([signal, late]);
+        try {
+          const { code, iss }: CallbackAnswer = await abortable(limit, callback.answer);
+          await abortable(limit, auth(flow, { ...common, authorizationCode: code, ...(iss && { iss }) }));
+        } catch (error) {
+          if (late.aborted) throw new Error("nobody logged in within 10 minutes");
+          // its text quotes what a stranger sent
+          if (IssuerMismatchError.isInstance(error))
+            throw new Error("the answer is not of the server where the login began");
+          throw requests.refusedHost ?? error;
+        }
         login.store(flow.result());
       },
       take: (address) => callback.take(address),
@@ -105,8 +114,8 @@ class Flow implements OAuthClientProvider {
     return this.#state;
   }
 
-  clientInformation(): StoredOAuthClientInformation | undefined {
-    return this.#client;
+  clientInformation(context?: { readonly issuer: string }): StoredOAuthClientInformation | undefined {
+    return this.#client && { ...this.#client, ...(context && { issuer: context.issuer }) };
   }
 
   saveClientInformation(client: StoredOAuthClientInformation): void {

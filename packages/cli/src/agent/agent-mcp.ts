@@ -152,7 +152,12 @@ async function known() {
 
 /** By its name in the config or in `.mcp.json`, or by its address. */
 async function serverFor(name: string): Promise<McpServer> {
-  if (/^https?:\/\//i.test(name)) return { type: "http", name: new URL(name).host, url: name, headers: [] };
+  if (/^https?:/i.test(name)) {
+    const address = URL.parse(name);
+    if (address === null)
+      throw usageError(`expected the address of a server, got ${escapedLine(name)}`, help);
+    return { type: "http", name: address.host, url: name, headers: [] };
+  }
   const { config, own, brought } = await known();
   const found =
     own.servers.find((server) => nameOf(server) === name) ??
