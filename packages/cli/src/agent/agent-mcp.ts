@@ -3,13 +3,13 @@
 import type { McpServer } from "@parley/acp/model";
 import type { FolderServer } from "@parley/agent";
 import { type BrowserLogin, loginFiles, lookAtServer, type ServerLook } from "@parley/agent/internal";
-import { openAddress } from "../chat/sheets/open-address.ts";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { mcpLoginsFolder } from "../settings/data-folder.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { ownServers } from "../settings/own-servers.ts";
 import { askLine } from "../terminal/ask-line.ts";
+import { openAddress } from "../terminal/open-address.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { readAgentConfig } from "./agent-config.ts";
 
