@@ -71,7 +71,7 @@ export async function openConnection(entry: ServerEntry, options: ConnectionOpti
   try {
     const transport =
       entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry, options);
-    connection = new Connection(entry, client, transport);
+    connection = new Connection(entry, client, transport, options.login);
     const timeout = entry.timeoutMs ?? startMs;
     // the handshake has its own timeout, but opening the stream has none
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
@@ -89,12 +89,14 @@ export class Connection {
   readonly #entry: ServerEntry;
   readonly #client: Client;
   readonly #transport: Transport;
+  readonly #login: ServerLogin | undefined;
   #closing: Promise<void> | undefined;
   #pinging: Promise<unknown> | undefined;
   /** Aborts when an HTTP server is lost: its streams end silently, and the MCP client would wait forever. */
   readonly #lost = new AbortController();
 
-  constructor(entry: ServerEntry, client: Client, transport: Transport) {
+  constructor(entry: ServerEntry, client: Client, transport: Transport, login?: ServerLogin) {
+    this.#login = login;
     this.#entry = entry;
     this.#client = client;
     this.#transport = transport;
@@ -192,6 +194,10 @@ export class Connection {
       return secrets.clean(result);
     } catch (error) {
       signal.throwIfAborted();
+      const { name, requiredScope } = error as { name?: unknown; requiredScope?: unknown }; // each is checked
+      // the user is asked with the next turn
+      if (name === "InsufficientScopeError" && typeof requiredScope === "string")
+        this.#login?.needsMore(requiredScope);
       throw new Error(describeFailure(error, this.#entry, this.#transport));
     }
   }

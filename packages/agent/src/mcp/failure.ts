@@ -2,7 +2,7 @@
 
 import type { Transport } from "@modelcontextprotocol/client";
 import { HostError } from "../network/public-addresses.ts";
-import { LoginNeeded } from "../oauth/server-login.ts";
+import { LoginNeeded, RenewalError } from "../oauth/server-login.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { stderrTail } from "../text/stderr-tail.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -28,8 +28,9 @@ function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | und
     return `did not answer in time${seconds === 0 ? "" : ` (${seconds} s)`}.`;
   }
   if (causeIn(error, LoginNeeded) !== undefined) return `needs a login: ${loginAdvice(entry)}.`;
-  if (name === "InsufficientScopeError")
-    return `wants more rights than your login has: ${loginAdvice(entry)}.`;
+  const renewal = causeIn(error, RenewalError);
+  if (renewal !== undefined) return `cannot be used: ${renewal.message}.`;
+  if (name === "InsufficientScopeError") return "wants more rights than your login has: log in again.";
   if (status === 401 || status === 403 || name === "UnauthorizedError")
     return `refused the connection (${status ?? 401}): check its headers.`;
   const host = causeIn(error, HostError);
@@ -55,7 +56,7 @@ interface ErrorFields extends Error {
 }
 
 /** How the user logs in outside a session. */
-export function loginAdvice(entry: ServerEntry): string {
+function loginAdvice(entry: ServerEntry): string {
   const name = entry.type === "stdio" ? entry.name : entry.loginName;
   // the address may be of a file of the workspace, and the line is for a shell
   const word = /^[\w@%+=:,./-]+$/.test(name) ? name : `'${oneLine(name).replaceAll("'", "'\\''")}'`;

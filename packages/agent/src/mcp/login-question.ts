@@ -5,7 +5,7 @@ import type { Turn } from "@parley/acp";
 import type { BrowserLogin } from "../oauth/browser-login.ts";
 import type { Server } from "./server.ts";
 
-/** Asked once in a session. Rejects only when the turn is cancelled. */
+/** A user who declines is not asked again in this session. Rejects only when the turn is cancelled. */
 export async function logInDuring(
   turn: Turn,
   server: Server,
@@ -23,6 +23,8 @@ export async function logInDuring(
     if (action !== "accept") return;
     try {
       await login.finish(turn.signal);
+      // it may want more rights later
+      server.isLoginAsked = false;
     } finally {
       turn.session.completeElicitation(elicitationId);
     }

@@ -12,7 +12,7 @@ export interface LookOptions {
   readonly cwd: string;
   readonly privateHosts: readonly string[];
   readonly loginFolder: string;
-  /** Called when it wants a login. Resolves when that has ended. */
+  /** Called when it takes logins, also to replace one. Resolves when that has ended. */
   logIn?(login: BrowserLogin): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function lookAtServer(server: McpServer, options: LookOptions): Pro
   });
   try {
     await opened.started;
-    if (opened.needsLogin && logIn !== undefined) {
+    if (logIn !== undefined && (opened.needsLogin || opened.isLoggedIn)) {
       const login = await opened.beginLogin();
       try {
         await logIn(login);

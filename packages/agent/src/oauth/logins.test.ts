@@ -253,6 +253,47 @@ test(
   },
 );
 
+test(
+  "an authorisation server that cannot be reached is named, and the login is kept",
+  patience,
+  async (t) => {
+    const at = await place(t);
+    await at.logIn();
+    at.probe.expire();
+    const [file = ""] = readdirSync(at.folder);
+    const text = readFileSync(join(at.folder, file), "utf8");
+    // nothing listens on port 1
+    writeFileSync(join(at.folder, file), text.replaceAll(`${at.probe.authHost}/token`, "127.0.0.1:1/token"));
+    const { state, problem } = await at.look({ privateHosts: ["127.0.0.1"] });
+    assert.equal(state, "failed");
+    assert.equal(
+      problem,
+      "The MCP server tracker cannot be used: its login could not be renewed: 127.0.0.1:1 cannot be reached: ECONNREFUSED.",
+    );
+    assert.equal(at.stored().length, 1);
+  },
+);
+
+test(
+  "a call that needs more rights: the user is asked with the next turn, and it then works",
+  patience,
+  async (t) => {
+    const at = await place(t, { scope: "write" });
+    const pages: ElicitationRequest[] = [];
+    const turn = [calls(["tracker/other", {}]), says("done")];
+    const model = scriptedModel([...turn, ...turn]);
+    const { session: open } = await session(t, at, { ...visiting(at.probe, pages), models: [model] });
+    await open.prompt("one").result;
+    assert.deepEqual(outcomesOf(model), [
+      "The MCP server tracker wants more rights than your login has: log in again.",
+    ]);
+    await open.prompt("two").result;
+    assert.equal(pages.length, 2);
+    assert.match(JSON.stringify(pages.at(-1)), /[?&]scope=write[&"]/);
+    assert.deepEqual(at.probe.called, ["other"]);
+  },
+);
+
 test("a callback without the state of the login is ignored, whoever sends it", patience, async (t) => {
   const at = await place(t);
   const { state } = await at.look({

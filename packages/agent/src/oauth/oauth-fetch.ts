@@ -38,10 +38,18 @@ export function oauthFetch(send: FetchLike): OAuthFetch {
         throw new OAuthRefusal(url, response.status, await codeOf(response));
       } catch (error) {
         if (error instanceof HostError) refusedHost ??= error;
-        throw error;
+        throw error instanceof HostError || error instanceof OAuthRefusal ? error : unreachable(url, error);
       }
     },
   };
+}
+
+/** "fetch failed" does not say where. */
+function unreachable(url: URL, error: unknown): Error {
+  const { name, message, code, cause } = error as NodeJS.ErrnoException; // what a request throws
+  const { code: inner } = (cause ?? {}) as NodeJS.ErrnoException; // of the network
+  const why = name === "TimeoutError" ? "no answer in time" : (code ?? inner ?? message);
+  return new Error(`${url.host} cannot be reached: ${why}`);
 }
 
 async function codeOf(response: Response): Promise<string | undefined> {

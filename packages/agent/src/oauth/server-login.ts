@@ -25,7 +25,7 @@ export interface ServerLoginOptions {
 }
 
 /** What the server said when it refused a request. */
-export interface Challenge {
+interface Challenge {
   readonly resourceMetadataUrl?: URL;
   readonly scope?: string;
 }
@@ -38,6 +38,14 @@ export class LoginNeeded extends Error {
   }
 }
 
+/** The login could not be renewed. The message begins in the middle of a sentence about the server. */
+export class RenewalError extends Error {
+  constructor(why: string) {
+    super(`its login could not be renewed: ${oneLine(why)}`);
+    this.name = "RenewalError";
+  }
+}
+
 /** A token that ends this soon is renewed first. */
 const marginMs = 30_000;
 /** The authorisation server does not accept the refresh token, or does not know us any more. */
@@ -45,8 +53,8 @@ const refusals = ["invalid_grant", "invalid_client", "unauthorized_client"];
 
 export class ServerLogin implements AuthProvider {
   readonly options: ServerLoginOptions;
-  /** Set while the server wants a login that there is not. */
-  needed: Challenge | undefined;
+  /** What the server wanted, and the token that it did not take. */
+  #wanted: { readonly challenge: Challenge; readonly token: string | undefined } | undefined;
   /** The token of the last request. */
   #sent: string | undefined;
   #renewing: Promise<boolean> | undefined;
@@ -60,10 +68,21 @@ export class ServerLogin implements AuthProvider {
     return this.#record() !== undefined;
   }
 
+  /** Set while the server wants a login, or one with more rights, and the user has not logged in since. */
+  get needed(): Challenge | undefined {
+    return this.#wanted?.token === this.#record()?.tokens.access_token ? this.#wanted?.challenge : undefined;
+  }
+
+  /** The server wants these rights, with blanks between them. */
+  needsMore(scope: string): void {
+    const { tokens } = this.#record() ?? {};
+    const scopes = new Set(`${tokens?.scope ?? ""} ${scope}`.split(" ").filter((each) => each !== ""));
+    this.#wanted = { challenge: { scope: [...scopes].join(" ") }, token: tokens?.access_token };
+  }
+
   async token(): Promise<string | undefined> {
     const record = this.#record();
     this.#sent = record?.tokens.access_token;
-    if (record !== undefined) this.needed = undefined;
     if (record?.expiresAt !== undefined && record.expiresAt - marginMs < Date.now()) {
       // the server decides about a token that could not be renewed
       await this.#renew().catch(() => undefined);
@@ -77,14 +96,15 @@ export class ServerLogin implements AuthProvider {
     const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
     if (await this.#renew()) return;
-    this.needed = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
+    const challenge = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope && { scope }) };
+    this.#wanted = { challenge, token: undefined };
     throw new LoginNeeded();
   }
 
   /** Stores what a login gave. */
   store(record: Omit<LoginRecord, "url" | "expiresAt">): void {
     this.options.files.write({ ...record, url: this.options.url, ...expiry(record.tokens) });
-    this.needed = undefined;
+    this.#wanted = undefined;
     this.#record();
   }
 
@@ -134,8 +154,7 @@ export class ServerLogin implements AuthProvider {
       return true;
     } catch (error) {
       if (!(error instanceof OAuthRefusal && refusals.includes(error.code ?? ""))) {
-        const words = error instanceof Error ? error.message : String(error);
-        throw new Error(`its login could not be renewed: ${oneLine(words)}`, { cause: error });
+        throw new RenewalError(error instanceof Error ? error.message : String(error));
       }
       // unless somebody without our lock was quicker
       const now = this.#record();

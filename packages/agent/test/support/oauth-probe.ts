@@ -40,6 +40,8 @@ export interface OAuthProbeOptions {
   readonly denies?: boolean;
   /** Answers without refresh tokens. */
   readonly noRefresh?: boolean;
+  /** The right that the tool `other` needs. */
+  readonly scope?: string;
   /** Seconds that an access token lasts. */
   readonly expiresIn?: number;
 }
@@ -48,6 +50,7 @@ interface Code {
   readonly clientId: string;
   readonly challenge: string;
   readonly redirect: string;
+  readonly scope: string;
 }
 
 export async function oauthProbe(t: TestContext, options: OAuthProbeOptions = {}): Promise<OAuthProbe> {
@@ -60,17 +63,41 @@ export async function oauthProbe(t: TestContext, options: OAuthProbeOptions = {}
   const codes = new Map<string, Code>();
   let access = new Set<string>();
   let refresh = new Set<string>();
-  const issue = () => {
+  const scopes = new Map<string, string>();
+  const issue = (scope = "") => {
     const token = { access_token: `access-${randomUUID()}`, refresh_token: `refresh-${randomUUID()}` };
     access.add(token.access_token);
+    scopes.set(token.access_token, scope);
     refresh.add(token.refresh_token);
     tokens.push(token.access_token, token.refresh_token);
     return {
       access_token: token.access_token,
       token_type: "Bearer",
+      ...(scope === "" ? {} : { scope }),
       expires_in: options.expiresIn ?? 3600,
       ...(options.noRefresh ? {} : { refresh_token: token.refresh_token }),
     };
+  };
+
+  const exchanged = (form: URLSearchParams): readonly [status: number, body: object] => {
+    grants.push(form.get("grant_type") ?? "");
+    if (form.get("grant_type") === "refresh_token") {
+      const given = form.get("refresh_token") ?? "";
+      if (refresh.delete(given)) return [200, issue()];
+      // a token that is used twice was stolen: nothing of it is valid any more
+      refresh = new Set();
+      return [400, { error: "invalid_grant", error_description: `${given} was used before` }];
+    }
+    const code = codes.get(form.get("code") ?? "");
+    codes.delete(form.get("code") ?? "");
+    const verifier = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    const isRight =
+      code?.challenge === verifier &&
+      code.redirect === form.get("redirect_uri") &&
+      code.clientId === form.get("client_id");
+    return isRight ? [200, issue(code.scope)] : [400, { error: "invalid_grant" }];
   };
 
   const auth = await listening(t, async (request, response) => {
@@ -111,37 +138,20 @@ export async function oauthProbe(t: TestContext, options: OAuthProbeOptions = {}
         if (!isKnown || method !== "S256" || challenge === "")
           return json(response, 400, { error: "invalid_request" });
         const code = `code-${randomUUID()}`;
-        codes.set(code, { clientId: client_id, challenge, redirect: redirect_uri });
+        codes.set(code, {
+          clientId: client_id,
+          challenge,
+          redirect: redirect_uri,
+          scope: more["scope"] ?? "",
+        });
         const back = new URL(redirect_uri);
         const answer = options.denies ? { error: "access_denied" } : { code };
         for (const [name, value] of Object.entries({ ...answer, state, iss: issuer }))
           back.searchParams.set(name, value);
         return void response.writeHead(302, { location: back.href }).end();
       }
-      case "/token": {
-        const form = new URLSearchParams(body);
-        grants.push(form.get("grant_type") ?? "");
-        if (form.get("grant_type") === "refresh_token") {
-          const given = form.get("refresh_token") ?? "";
-          // a token that is used twice was stolen: nothing of it is valid any more
-          if (!refresh.delete(given)) refresh = new Set();
-          else return json(response, 200, issue());
-          return json(response, 400, {
-            error: "invalid_grant",
-            error_description: `${given} was used before`,
-          });
-        }
-        const code = codes.get(form.get("code") ?? "");
-        codes.delete(form.get("code") ?? "");
-        const verifier = createHash("sha256")
-          .update(form.get("code_verifier") ?? "")
-          .digest("base64url");
-        const isRight =
-          code?.challenge === verifier &&
-          code.redirect === form.get("redirect_uri") &&
-          code.clientId === form.get("client_id");
-        return isRight ? json(response, 200, issue()) : json(response, 400, { error: "invalid_grant" });
-      }
+      case "/token":
+        return json(response, ...exchanged(new URLSearchParams(body)));
       default:
         return json(response, 404, {});
     }
@@ -161,6 +171,11 @@ export async function oauthProbe(t: TestContext, options: OAuthProbeOptions = {}
     if (request.method !== "POST") return void response.writeHead(405).end();
     const { id, method, params } = JSON.parse(await textOf(request)) as Message;
     if (id === undefined) return void response.writeHead(202).end();
+    const isMissing = options.scope !== undefined && !scopes.get(token)?.split(" ").includes(options.scope);
+    if (method === "tools/call" && params?.name === "other" && isMissing) {
+      response.setHeader("www-authenticate", `Bearer error="insufficient_scope", scope="${options.scope}"`);
+      return json(response, 403, { error: "insufficient_scope" });
+    }
     if (method === "tools/call") called.push(String(params?.name));
     const result = resultOf(method, `you have ${token}`);
     json(response, 200, { jsonrpc: "2.0", id, result });

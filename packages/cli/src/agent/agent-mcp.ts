@@ -102,11 +102,7 @@ async function logIn(name: string, json: boolean): Promise<number> {
     if (found.state !== "ready") throw failure(found.problem ?? "the server cannot be used");
     const shown = escapedLine(nameOf(server));
     const tools = `${found.tools.length} tools`;
-    const text = hasAsked
-      ? `Logged in to ${shown} (${tools}).`
-      : found.isLoggedIn
-        ? `You are already logged in to ${shown} (${tools}).`
-        : `${shown} needs no login (${tools}).`;
+    const text = hasAsked ? `Logged in to ${shown} (${tools}).` : `${shown} needs no login (${tools}).`;
     return printAnswer(
       text,
       { server: nameOf(server), loggedIn: found.isLoggedIn, tools: found.tools },
