@@ -61,3 +61,8 @@ export async function lookAtServer(server: McpServer, options: LookOptions): Pro
     await opened.close();
   }
 }
+
+/** Deletes the login to a server. False when there was none. */
+export function removeLogin(loginFolder: string, url: string): boolean {
+  return loginFiles(loginFolder).remove(url);
+}

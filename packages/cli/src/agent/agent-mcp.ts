@@ -2,8 +2,9 @@
 
 import type { McpServer } from "@parley/acp/model";
 import type { FolderServer } from "@parley/agent";
-import { type BrowserLogin, loginFiles, lookAtServer, type ServerLook } from "@parley/agent/internal";
+import { type BrowserLogin, mcpServerTools, type ServerLook } from "@parley/agent/internal";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { readConfig } from "../settings/config-file.ts";
 import { mcpLoginsFolder } from "../settings/data-folder.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
@@ -130,7 +131,8 @@ function failure(message: string): CommandError {
 
 async function logOut(name: string, json: boolean): Promise<number> {
   const { url } = (await serverFor(name)) as { readonly url?: string }; // those with a command have none
-  const removed = url !== undefined && loginFiles(mcpLoginsFolder()).remove(url);
+  const { removeLogin } = await mcpServerTools();
+  const removed = url !== undefined && removeLogin(mcpLoginsFolder(), url);
   const shown = escapedLine(name);
   const text = removed ? `Deleted the login to ${shown}.` : `No login to ${shown} was stored.`;
   return printAnswer(text, { server: name, removed }, json);
@@ -179,8 +181,10 @@ async function serverFor(name: string): Promise<McpServer> {
   );
 }
 
-function look(server: McpServer, logIn?: (login: BrowserLogin) => Promise<void>): Promise<ServerLook> {
-  const { privateHosts = [] } = readAgentConfig();
+async function look(server: McpServer, logIn?: (login: BrowserLogin) => Promise<void>): Promise<ServerLook> {
+  // its warnings have been printed
+  const { agent: { privateHosts = [] } = {} } = readConfig(() => undefined);
+  const { lookAtServer } = await mcpServerTools();
   return lookAtServer(server, {
     version: ownVersion(),
     cwd: process.cwd(),
