@@ -8,7 +8,7 @@ import { readConfig } from "../settings/config-file.ts";
 import { mcpLoginsFolder } from "../settings/data-folder.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
-import { ownServers } from "../settings/own-servers.ts";
+import { ownServers } from "../settings/own-mcp.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import { openAddress } from "../terminal/open-address.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

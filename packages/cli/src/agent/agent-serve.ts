@@ -16,7 +16,7 @@ import {
 } from "../settings/data-folder.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
-import { ownServers } from "../settings/own-servers.ts";
+import { ownServers } from "../settings/own-mcp.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

@@ -10,7 +10,7 @@ import { agentEntries, checkConfig, configShape, readyAgents, setConfigValue } f
 import { CommandError } from "../command/command.ts";
 import type { ChatConfig } from "./chat-config.ts";
 import { configPath } from "./data-folder.ts";
-import { checkOwnServers } from "./own-servers.ts";
+import { checkOwnServers } from "./own-mcp.ts";
 
 export interface Config extends ClientConfig {
   readonly agent?: AgentConfig;
