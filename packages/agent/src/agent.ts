@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import type { Hooks } from "./hooks/hooks.ts";
+import type { McpSources } from "./mcp/sources.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
@@ -68,6 +69,8 @@ export interface CodingAgentOptions
    * have it. Default false.
    */
   readonly loginShell?: boolean | undefined;
+  /** MCP servers beside those of the client: the user's own, those of a project's files, and logins to servers. Default: none. */
+  readonly mcp?: McpSources | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
   /** Called before and after the calls of tools. Default: none. */
@@ -108,7 +111,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
-  const { privateHosts = [], sandbox = "workspace", undoFolder } = options;
+  const { privateHosts = [], sandbox = "workspace", undoFolder, mcp = {} } = options;
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const offline = offlineModel(async () => {
     await options.discover?.();
@@ -163,6 +166,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
           defaults,
           discover,
           privateHosts,
+          mcp,
           userFolder,
           undoFolder,
         });

@@ -5,6 +5,7 @@ import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
 import type { CommandSandbox } from "../tools/base/tool.ts";
+import { type McpServerConfig, mcpServersShape } from "./mcp-config.ts";
 
 export interface AgentConfig extends ModelConfig {
   readonly mode?: Mode;
@@ -16,6 +17,7 @@ export interface AgentConfig extends ModelConfig {
   readonly sandbox?: CommandSandbox;
   readonly hooks?: CommandHooks;
   readonly loginShell?: boolean;
+  readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
 }
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -187,6 +189,7 @@ export const agentConfigShape = {
       type: "boolean",
       description: "Take PATH for commands from the login shell. Default: true",
     },
+    mcpServers: mcpServersShape,
     privateHosts: {
       type: "array",
       items: { type: "string", minLength: 1 },

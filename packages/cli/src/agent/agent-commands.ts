@@ -90,4 +90,22 @@ export const agentCommands: readonly Command[] = [
     examples: ["parley agent logout anthropic"],
     load: async () => (await import("./agent-login.ts")).logout,
   },
+  {
+    name: "agent mcp",
+    summary: "List the coding agent's own MCP servers, log in to one, or log out",
+    details:
+      "The servers are those of agent.mcpServers in the config file and of .mcp.json in the current folder. `list` starts each server " +
+      "that may be started and counts its tools. `login` opens the page where a server wants you to log in, and stores the login in " +
+      "the data directory, readable only by you; running agents use it at once. `logout` deletes it. A server that only an editor " +
+      "names is given by its address. See docs/mcp.md.",
+    positionals: "[list | login NAME|URL | logout NAME|URL]",
+    completes: ["list", "login", "logout"],
+    json: true,
+    examples: [
+      "parley agent mcp",
+      "parley agent mcp login tracker",
+      "parley agent mcp logout https://mcp.example.com/mcp",
+    ],
+    load: async () => (await import("./agent-mcp.ts")).mcp,
+  },
 ];
