@@ -44,6 +44,8 @@ test("tabs for the spaces of a file, and two spaces for its four", async (t) => 
   assert.equal(two.text, wanted);
   const one = await edited(tools, file, "\t\tgo()\n", "\t\twhile y:\n\t\t\tgo()\n");
   assert.equal(one.text, wanted);
+  const flat = await edited(tools, file, "          go()\n", "          while y:\n            go()\n");
+  assert.equal(flat.text, wanted);
 });
 
 test("a block that is shifted to the left or right is put where the file has it", async (t) => {

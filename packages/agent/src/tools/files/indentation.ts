@@ -100,17 +100,30 @@ function stepOf(indents: Indents, file: readonly Line[], newLines: readonly Line
   const hasTabs = (lines: readonly Line[]) => lines.some(({ indent }) => indent.startsWith("\t"));
   const writesTabs = hasTabs(newLines) || pairs.some(([written]) => written.includes("\t"));
   const usesTabs = pairs.some(([, there]) => there.includes("\t")) || (hasTabs(file) && !usesSpaces(file));
-  if (writesTabs === usesTabs) return same;
-  if (writesTabs) return { written: "\t", there: " ".repeat(commonWidth(file) || 4) };
-  return { written: " ".repeat(commonWidth(newLines) || 4), there: "\t" };
+  const [width, newWidth] = [usualWidth(file), usualWidth(newLines)];
+  if (writesTabs && usesTabs) return same;
+  if (writesTabs) return { written: "\t", there: " ".repeat(width ?? 4) };
+  if (usesTabs) return { written: " ".repeat(newWidth ?? 4), there: "\t" };
+  if (width === undefined || newWidth === undefined || width === newWidth) return same;
+  return { written: " ".repeat(newWidth), there: " ".repeat(width) };
 }
 
 function usesSpaces(lines: readonly Line[]): boolean {
   return lines.some(({ indent }) => indent.startsWith("  "));
 }
 
-function commonWidth(lines: readonly Line[]): number {
-  return lines.reduce((width, { indent }) => (indent.includes("\t") ? width : gcd(width, indent.length)), 0);
+/** By how many spaces a line is most often deeper than the one before it. One space is alignment, as in comments. */
+function usualWidth(lines: readonly Line[]): number | undefined {
+  const counts = new Map<number, number>();
+  let before = lines[0]?.indent.length ?? 0;
+  for (const { indent, key } of lines) {
+    if (key === "" || indent.includes("\t")) continue;
+    const more = indent.length - before;
+    before = indent.length;
+    if (more > 1) counts.set(more, (counts.get(more) ?? 0) + 1);
+  }
+  const [usual] = [...counts].sort(([one, often], [other, oftener]) => oftener - often || one - other);
+  return usual?.[0];
 }
 
 /** Four spaces for two tabs are two for one. */
