@@ -94,8 +94,6 @@ export class ChatSession implements LiveSession, HostedSession {
     });
   }
 
-  // ---- state
-
   get agent(): AgentFacts {
     const { options, forks } = this.#place;
     return agentFacts(options, this.#host?.agent ?? forks?.host?.agent);
@@ -195,8 +193,6 @@ export class ChatSession implements LiveSession, HostedSession {
     return () => this.#listeners.delete(listener);
   }
 
-  // ---- start and end
-
   /** Starts the agent. It never rejects: a failure is the phase "failed". */
   async start(): Promise<void> {
     this.#set("starting");
@@ -281,8 +277,6 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place.emit({ kind, session: this });
   }
 
-  // ---- called by the host
-
   notice(level: Notice["level"], text: string): void {
     this.#place.redacted(text, (clean) =>
       this.#place.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
@@ -309,8 +303,6 @@ export class ChatSession implements LiveSession, HostedSession {
     if (this.#phase === "crashed") this.#set("ready");
   }
 
-  // ---- entries
-
   #entry(entry: Entry): void {
     this.#progress = undefined;
     this.#turns.heard(entry);
@@ -332,8 +324,6 @@ export class ChatSession implements LiveSession, HostedSession {
   #ownUpdate(update: SessionUpdate): void {
     this.#entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
   }
-
-  // ---- prompts
 
   send(input: ChatInput): void {
     if (this.#phase === "closed") throw new Error("this session is closed; open another one");
@@ -368,8 +358,6 @@ export class ChatSession implements LiveSession, HostedSession {
   tell(text: string): void {
     this.#turns.tell(text);
   }
-
-  // ---- the rest
 
   async setOption(configId: string, value: JsonValue): Promise<void> {
     const { session } = this.#opened ?? {};
