@@ -18,7 +18,7 @@ import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type Prefix, type SessionState } from "./session/session-state.ts";
 import { situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
-import { findSkills, type Skill, skillTool } from "./skills/skills.ts";
+import { findSkills, foldersOutside, type Skill, skillTool } from "./skills/skills.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
@@ -142,7 +142,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     isOffline() ? undefined : state.git.line(session.cwd, turn.signal),
   ]);
   const usesOwn = await workspace.usesOwn(vetoes, state.modeNow(session));
-  const services = workspace.services(turn.client, vetoes, usesOwn);
+  const services = workspace.services(turn.client, vetoes, usesOwn, foldersOutside(skills));
   try {
     const end = await runLoop({
       turn,

@@ -91,6 +91,40 @@ inEveryVersion(
   },
 );
 
+inEveryVersion(
+  "the files of the user's own skills are read without a question, and nothing beside them",
+  {},
+  async (setup) => {
+    const linked = temporaryFolder(setup.context, { "SKILL.md": release, "steps.md": "1. tag it\n" });
+    const userFolder = temporaryFolder(setup.context, {
+      "skills/tidy/SKILL.md": "---\ndescription: Tidy up\n---\nSee boxes.md.\n",
+      "skills/tidy/boxes.md": "the red box\n",
+      "notes.md": "my notes\n",
+    });
+    symlinkSync(linked, join(userFolder, "skills/release"));
+    symlinkSync(join(userFolder, "notes.md"), join(userFolder, "skills/tidy/leak.md"));
+    const at = (path: string) => ({ path: join(userFolder, path) });
+    const model = scriptedModel([
+      calls(
+        ["read", at("skills/tidy/boxes.md")],
+        ["list", at("skills/tidy")],
+        ["grep", { pattern: "tag", ...at("skills/release") }],
+      ),
+      calls(["read", at("skills/tidy/leak.md")], ["write", { ...at("skills/tidy/new.md"), content: "x" }]),
+      says("done"),
+    ]);
+    const { session, asks, end } = await talk({ ...setup, userFolder, mode: "code", models: [model] });
+    await session.prompt("tidy up").result;
+    const outcomes = JSON.stringify(model.requests[1]?.messages.at(-1));
+    for (const part of [/the red box/, /boxes\.md/, /1\. tag it/]) assert.match(outcomes, part);
+    assert.equal(asks.length, 1, "a link that leads out of it");
+    const refused = JSON.stringify(model.requests[2]?.messages.at(-1));
+    assert.doesNotMatch(refused, /my notes/);
+    assert.match(refused, /outside/);
+    await end();
+  },
+);
+
 function commandsIn(updates: readonly object[]): readonly AvailableCommand[] {
   const lists = updates.flatMap((update) =>
     "availableCommands" in update ? [update.availableCommands as readonly AvailableCommand[]] : [],

@@ -31,6 +31,11 @@ export async function findSkills(places: Places, vetoes?: Vetoes): Promise<Skill
   return [...byName.values()].slice(0, maxSkills).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** The folders of the user's own skills, whose files are there to be read. */
+export function foldersOutside(skills: readonly Skill[]): string[] {
+  return skills.flatMap(({ path, isOfProject }) => (isOfProject ? [] : [dirname(path)]));
+}
+
 async function skillOf({ path, text, isOfProject }: MarkdownFile): Promise<Skill | undefined> {
   const { fields } = await frontMatterOf(text);
   const name = [fields["name"], basename(dirname(path))].find(isName);

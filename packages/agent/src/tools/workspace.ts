@@ -48,12 +48,16 @@ export function openWorkspace(options: WorkspaceOptions) {
   const commands = localCommands(roots, sandbox, async () => path?.get());
   const jobs = new SessionJobs(commands);
   const seen = new SessionSeenFiles();
-  let outputFiles: LocalFiles | undefined;
-  const readable = (path: string) => {
-    const folder = outputs.path;
-    if (folder === undefined || !path.startsWith(folder + sep)) return undefined;
-    outputFiles ??= localFiles({ roots: [folder], maxReadBytes: 256 * 1024 * 1024 });
-    return outputFiles;
+  const opened = new Map<string, LocalFiles>();
+  const filesOf = (folder: string) => {
+    const files = opened.get(folder) ?? localFiles({ roots: [folder], maxReadBytes: 256 * 1024 * 1024 });
+    opened.set(folder, files);
+    return files;
+  };
+  const readableIn = (folders: readonly string[]) => (path: string) => {
+    const all = outputs.path === undefined ? folders : [outputs.path, ...folders];
+    const folder = all.find((each) => path === each || path.startsWith(each + sep));
+    return folder === undefined ? undefined : filesOf(folder);
   };
   return {
     /**
@@ -62,15 +66,19 @@ export function openWorkspace(options: WorkspaceOptions) {
      */
     usesOwn: async (vetoes: Vetoes | undefined, mode: Mode): Promise<boolean> =>
       vetoes === undefined && mode === "code" && (await commands.holder()).by === "sandbox",
-    /** The services for one turn; the client's files and terminals belong to the turn. */
+    /**
+     * The services for one turn; the client's files and terminals belong to the turn. `readable` are folders outside the
+     * roots that may be read.
+     */
     services: (
       { files, terminals }: Turn["client"],
       vetoes: Vetoes | undefined,
       usesOwn = false,
+      readable: readonly string[] = [],
     ): Omit<ToolContext, "signal" | "web" | "vetoes"> => ({
       cwd,
       roots,
-      files: new SessionFiles(local, files, readable, commands.accept),
+      files: new SessionFiles(local, files, readableIn(readable), commands.accept),
       terminals:
         terminals === undefined || usesOwn ? commands : clientCommands(terminals, vetoes !== undefined),
       seen,
@@ -80,7 +88,7 @@ export function openWorkspace(options: WorkspaceOptions) {
     /** Ends running commands, removes their stored output and closes the roots. */
     async close(): Promise<void> {
       await commands.close();
-      await Promise.all([local.close(), outputFiles?.close()]);
+      await Promise.all([local, ...opened.values()].map((files) => files.close()));
       outputs.close();
     },
   };
