@@ -122,6 +122,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       tools: options.tools,
       extraTools: options.extraTools,
       systemPrompt: options.systemPrompt,
+      discover: options.discover,
     }),
     maxRequests: options.maxRequests ?? 200,
     ...optional({ compactAt: options.compactAt }),

@@ -9,6 +9,7 @@ import { familyOf } from "./model/model-family.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
+import { localProviderIds } from "./providers/local/local-servers.ts";
 import { type LocalCommand, ownNames, readPrompt } from "./session/commands.ts";
 import { houseRules, nestedRules, projectFolders, type RulesFile } from "./session/house-rules.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
@@ -28,6 +29,8 @@ export interface PromptOptions {
   readonly tools?: readonly Tool[];
   readonly extraTools?: readonly Tool[];
   readonly systemPrompt?: string | ((ours: string) => string);
+  /** Finds the models of servers on this machine. */
+  readonly discover?: () => Promise<void>;
   readonly maxRequests: number;
   /** The part of the context window that a conversation may take before it is summarised. */
   readonly compactAt?: number;
@@ -62,7 +65,7 @@ export async function answerPrompt(turn: CodingTurn, options: PromptOptions): Pr
 /** Runs one turn: prepares the conversation, runs the loop and names the session. */
 async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopReason> {
   const { session } = turn;
-  const { models } = options;
+  const models = await knownModels(turn, options);
   const tools = withExtras(options.tools ?? codingTools, options.extraTools ?? []);
   const { data: state } = session;
   // deferred to the first prompt, so that opening and closing a session costs nothing
@@ -181,6 +184,16 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     forgetTurn(state);
     return "refusal";
   }
+}
+
+/** A server on this machine knows the window and the efforts of its model: what it says is waited for. */
+async function knownModels(
+  { session }: CodingTurn,
+  options: PromptOptions,
+): Promise<PromptOptions["models"]> {
+  const [provider = ""] = modelOf(session, options.models).facts.id.split("/", 1);
+  if (localProviderIds.includes(provider)) await options.discover?.();
+  return options.models;
 }
 
 function withExtras(tools: readonly Tool[], extras: readonly Tool[]): readonly Tool[] {

@@ -8,7 +8,7 @@ import { tokensOfText } from "../model/tokens.ts";
 
 inEveryVersion(
   "the prompt names the machine and the habits, in at most 3,000 tokens with all tools before the project's rules",
-  { "AGENTS.md": "Use tabs." },
+  { "AGENTS.md": "Use tabs.", ".agents/skills/tidy/SKILL.md": "---\ndescription: Tidy up\n---\n" },
   async (setup) => {
     for (const id of [
       "anthropic/claude-sonnet-5",
@@ -34,6 +34,7 @@ inEveryVersion(
         assert.match(system, habit);
       const rules = system.indexOf("<instructions from=");
       assert.ok(rules > 0, "the project's rules come last");
+      assert.ok(["task", "skill"].every((name) => tools.some((tool) => tool.name === name)));
       // names, descriptions and schemas, as they are sent
       const tokens = tokensOfText(system.slice(0, rules)) + tokensOfText(JSON.stringify(tools));
       assert.ok(tokens <= 3_000, `${id}: ${tokens} tokens`);

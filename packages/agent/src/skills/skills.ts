@@ -61,7 +61,7 @@ export function skillsSection(skills: readonly Skill[]): string {
 export function skillTool(skills: readonly Skill[]): Tool {
   return defineTool({
     name: "skill",
-    description: "Load the instructions of a skill. Do it before you begin a task that the skill fits.",
+    description: "Load the instructions of a skill, before you begin a task that it fits.",
     isReadOnly: true,
     draft: { title: "Load a skill", kind: "read" },
     aliases: { name: ["skill", "skill_name", "command"] },

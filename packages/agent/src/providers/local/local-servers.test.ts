@@ -167,6 +167,36 @@ test("a session offers the models of a local server as soon as it is found, and 
   });
 });
 
+test("the first prompt already knows the window of the local model that was chosen", {
+  timeout: 20_000,
+}, async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const slow: Answer = async (exchange, index) => {
+    // the prompt is sent before the server has said anything of its models
+    if (exchange.request.path.startsWith("/api/")) await asked.promise;
+    return ollama(exchange, index);
+  };
+  await withFake([slow], async (fake) => {
+    const { models, discover } = account(t, {
+      model: "ollama/loaded:7b",
+      providers: { ollama: { baseUrl: `${fake.url}/v1` } },
+    });
+    const cwd = temporaryFolder(t, {});
+    const { agent, end } = await connected({ version: 2, cwd, configured: models, discover });
+    const sizes: number[] = [];
+    const session = await agent.newSession({
+      cwd,
+      onUpdate: (update) => {
+        if (update.sessionUpdate === "state_update") asked.resolve();
+        if (update.sessionUpdate === "usage_update") sizes.push(update.size);
+      },
+    });
+    await session.prompt("hi").result;
+    assert.deepEqual(sizes, [100_000]);
+    await end();
+  });
+});
+
 test("the config can forbid to look for servers, and their answers are used for a while", async (t) => {
   await withFake([ollama], async (fake) => {
     const providers = { ollama: { baseUrl: `${fake.url}/v1` } };

@@ -21,7 +21,7 @@ export const deleteTool = defineTool({
   draft: { title: "Delete", kind: "delete" },
   aliases: { path: [...pathNames, ...folderNames] },
   properties: {
-    path: { type: "string", description: "Absolute, or relative to the working directory" },
+    path: { type: "string", description: "What to delete" },
     recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
   },
   required: ["path"],
@@ -121,7 +121,7 @@ export const moveTool = defineTool({
     to: ["destination", "dest", "destination_path", "target", "new_path", "newPath"],
   },
   properties: {
-    from: { type: "string", description: "Absolute, or relative to the working directory" },
+    from: { type: "string", description: "What to move" },
     to: { type: "string", description: "The new path" },
   },
   required: ["from", "to"],

@@ -25,7 +25,7 @@ export const editTool = defineTool({
     replaceAll: ["replace_all"],
   },
   properties: {
-    path: { type: "string", description: "The file: absolute, or relative to the working directory" },
+    path: { type: "string", description: "The file, as for read" },
     edits: {
       type: "array",
       minItems: 1,

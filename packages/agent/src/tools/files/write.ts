@@ -14,7 +14,7 @@ export const writeTool = defineTool({
   draft: { title: "Write", kind: "edit" },
   aliases: { path: pathNames, content: ["contents", "text", "file_text", "fileText"] },
   properties: {
-    path: { type: "string", description: "The file: absolute, or relative to the working directory" },
+    path: { type: "string", description: "The file, as for read" },
     content: { type: "string", description: "The complete new text" },
   },
   required: ["path", "content"],

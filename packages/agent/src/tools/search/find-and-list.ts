@@ -69,7 +69,7 @@ const maxEntries = 1_000;
 
 export const listTool = defineTool({
   name: "list",
-  description: `List a directory, and those below it down to a depth. Directories end in /, links in @. Skips what git ignores. Returns at most ${maxEntries} entries.`,
+  description: `List a directory, to a given depth. Directories end in /, links in @. Skips what git ignores. Returns at most ${maxEntries} entries.`,
   isReadOnly: true,
   draft: { title: "List", kind: "read" },
   aliases: { path: [...pathNames, ...folderNames], depth: ["max_depth", "maxDepth"] },
