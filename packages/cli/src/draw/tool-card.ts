@@ -20,9 +20,12 @@ const columnsPerLevel = 30;
 /** Shorter times say nothing. */
 const leastTime = 100;
 
-/** Completed calls of kind "think" are hidden: their plan is shown. */
-export function isWorthShowing({ toolKind, status, content }: ToolCallItem): boolean {
-  return toolKind !== "think" || status !== "completed" || content.some(({ type }) => type !== "content");
+/** Completed calls of kind "think" are hidden, since their plan is shown; not those of a subagent, which has calls of its own. */
+export function isWorthShowing(call: ToolCallItem, { toolCalls }: SessionView): boolean {
+  const { toolKind, status, content, toolCallId } = call;
+  if (toolKind !== "think" || status !== "completed") return true;
+  if (content.some(({ type }) => type !== "content")) return true;
+  return [...toolCalls.values()].some((each) => parentCallOf(each) === toolCallId);
 }
 
 /** A title on one line, truncated. */

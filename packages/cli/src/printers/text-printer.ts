@@ -327,7 +327,7 @@ export class TextPrinter implements RunPrinter {
   #ended(call: ToolCallItem): void {
     if (this.#shownCalls.has(call.toolCallId)) return;
     this.#shownCalls.add(call.toolCallId);
-    if (!isWorthShowing(call)) return;
+    if (!isWorthShowing(call, this.#view)) return;
     this.#calls += 1;
     const isPlain = this.#isPlain;
     this.#lines(toolCard(call, this.#view, { ...this.#drawing, isExpanded: false, isPlain }));

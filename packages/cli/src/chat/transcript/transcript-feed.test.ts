@@ -35,6 +35,19 @@ test("a running tool call is in the tail with its time, and what follows waits f
   shown.is(["  I look.", "", "✓ $ Run tests"], ["", "  Meanwhile"]);
 });
 
+test("the task of a subagent stays above its calls; the call of a plan, which is shown itself, does not", () => {
+  const shown = new Shown();
+  shown.call("plan", { title: "Plan: 0 of 1 done", kind: "think", status: "completed" });
+  shown.call("task", { title: "Task: find it", kind: "think", status: "in_progress" });
+  const _meta = { claudeCode: { parentToolUseId: "task" } };
+  shown.call("inner", { title: "Read a.ts", kind: "read", status: "completed", _meta });
+  shown.call("task", { status: "completed" });
+  assert.deepEqual(
+    shown.printed.map((line) => line.trim()),
+    ["✓ ∴ Task: find it", "└ ✓ ≡ Read a.ts"],
+  );
+});
+
 test("the mark of a running tool call turns only if animations are on", () => {
   for (const isAnimated of [true, false]) {
     const shown = new Shown(isAnimated);

@@ -350,7 +350,7 @@ export class TranscriptFeed {
   }
 
   #lines(item: TimelineItem, view: SessionView, width: number): string[] {
-    if (item.kind === "tool_call" && !isWorthShowing(item)) return [];
+    if (item.kind === "tool_call" && !isWorthShowing(item, view)) return [];
     const { paint, cwd, clock = Date.now } = this.#options;
     return drawItem(item, view, { width, paint, cwd, marks: this.#marks, now: clock() });
   }

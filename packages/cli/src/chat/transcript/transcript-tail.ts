@@ -109,7 +109,7 @@ export class TranscriptTail {
   }
 
   #draw(item: TimelineItem, view: SessionView, width: number, frame: number): string[] {
-    if (item.kind === "tool_call" && !isWorthShowing(item)) return [];
+    if (item.kind === "tool_call" && !isWorthShowing(item, view)) return [];
     const { paint, cwd, isAnimated, marks, clock } = this.#options;
     const running = spinner[frame % spinner.length] ?? marks.running;
     const turning = isAnimated && marks === unicodeMarks ? { ...marks, running } : marks;
