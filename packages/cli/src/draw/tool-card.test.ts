@@ -29,6 +29,17 @@ test("the lines before the shown ones are counted, also those that were dropped"
   assert.deepEqual(lines.slice(0, 3), ["✓ make", "    … 19,988 lines before", "    a line of output"]);
 });
 
+test("the share of cached input is shown, and a count that cannot be is not", () => {
+  const shown = (cachedReadTokens: number | null) => {
+    const usage = { totalTokens: 1_100, inputTokens: 1_000, outputTokens: 100, cachedReadTokens };
+    return usageText(usage, { usage: undefined, cost: undefined })[0];
+  };
+  assert.deepEqual([910, 0, null, 5_000, Number.NaN].map(shown), [
+    "1,100 tokens (91 % cached)",
+    ...Array.from({ length: 4 }, () => "1,100 tokens"),
+  ]);
+});
+
 test("a cost has two decimals, or two digits where it is small", () => {
   const shown = (amount: number) =>
     usageText(undefined, { usage: undefined, cost: { amount, currency: "USD" } })[0];

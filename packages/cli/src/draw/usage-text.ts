@@ -18,7 +18,7 @@ export interface TurnFacts {
   readonly cost?: { readonly amount: number; readonly currency: string };
 }
 
-/** Such as "3 files +92 -46 · 12.3 s · 8.2k tokens · $0.04". */
+/** Such as "3 files +92 -46 · 12.3 s · 8.2k tokens (91 % cached) · $0.04". */
 export function turnSummaryLine(
   { result, durationMs, changed, cost }: TurnFacts,
   {
@@ -35,7 +35,7 @@ export function turnSummaryLine(
     durationText(durationMs),
     result.usage == null || result.usage.totalTokens === 0
       ? ""
-      : `${shortCount(result.usage.totalTokens)} tokens`,
+      : `${shortCount(result.usage.totalTokens)} tokens${cachedText(result.usage)}`,
     cost === undefined ? "" : moneyText(cost),
   ].filter((part) => part !== "");
   const separator = ` ${marks.dot} `;
@@ -48,6 +48,16 @@ export function turnSummaryLine(
 
 function changeText({ files, added, removed }: NonNullable<TurnFacts["changed"]>): string {
   return `${counted(files, "file")} +${count(added)} -${count(removed)}`;
+}
+
+/** The part of the input that came from the provider's cache. Some agents count it as part of `inputTokens`, and some do not. */
+function cachedText({
+  totalTokens,
+  outputTokens,
+  cachedReadTokens,
+}: NonNullable<PromptResult["usage"]>): string {
+  const share = (cachedReadTokens ?? 0) / (totalTokens - outputTokens);
+  return share > 0 && share <= 1 ? ` (${Math.round(100 * share)} % cached)` : "";
 }
 
 /** 812, 8.2k, 1.3M. */
@@ -69,7 +79,7 @@ export function usageText(
   { usage, cost }: Pick<SessionView, "usage" | "cost">,
 ): string[] {
   return [
-    ...(used == null ? [] : [`${grouped(used.totalTokens)} tokens`]),
+    ...(used == null ? [] : [`${grouped(used.totalTokens)} tokens${cachedText(used)}`]),
     ...(usage === undefined ? [] : [contextText(usage)]),
     ...(cost === undefined ? [] : [costText({ ...cost, currency: safeLine(cost.currency).slice(0, 10) })]),
   ];
