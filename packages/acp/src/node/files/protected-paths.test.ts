@@ -92,3 +92,19 @@ test("what others obey is told from secrets, by the path below a workspace", () 
   for (const path of [".env", "server.pem", ".ssh/config", "src/git", ".github/CODEOWNERS"])
     assert.ok(!isObeyedPath(path), path);
 });
+
+test("skills in a program's own folder may be read; the rest of it, and writing, is protected", () => {
+  const own = ["/h/.config/parley", "/home-of-parley"];
+  for (const folder of ["/h/.config/parley/skills/tidy", "/home-of-parley/config/skills/tidy"]) {
+    assert.ok(!isProtectedPath(`${folder}/boxes.md`, "read", own), folder);
+    assert.ok(isProtectedPath(`${folder}/boxes.md`, "write", own));
+    assert.ok(isProtectedPath(`${folder}/.env`, "read", own));
+    assert.ok(isProtectedPath(`${folder}/../../credentials.json`, "read", own));
+  }
+  for (const path of [
+    "/h/.config/parley/config.json",
+    "/h/.config/parley/skills-of-others/a",
+    "/h/.config/parley/SKILLS/a",
+  ])
+    assert.ok(isProtectedPath(path, "read", own), path);
+});

@@ -54,7 +54,7 @@ const secretPath =
 
 /**
  * Whether an absolute path always needs approval. Secrets, and everything below the folders in `own`, are protected
- * from reading and writing.
+ * from reading and writing; the user's skills there are only protected from writing.
  */
 export function isProtectedPath(
   path: string,
@@ -66,7 +66,8 @@ export function isProtectedPath(
   const names = folded.split(/[\\/]/);
   const has = (patterns: readonly RegExp[]) =>
     names.some((name) => patterns.some((pattern) => pattern.test(name)));
-  if (own.some((folder) => isBelow(folded, folder))) return true;
+  const isOwn = own.some((folder) => isBelow(folded, folder));
+  if (isOwn && !(access === "read" && own.some((folder) => isSkill(path, folder)))) return true;
   if (has(secretNames) || secretPath.test(folded)) return access === "write" || !sample.test(folded);
   return access === "write" && (has(trustedNames) || trustedPath.test(folded));
 }
@@ -81,6 +82,12 @@ export function isObeyedPath(relativePath: string): boolean {
     trustedPath.test(folded) ||
     folded.split(/[\\/]/).some((name) => trustedNames.some((pattern) => pattern.test(name)))
   );
+}
+
+/** `own` is the config folder, or the folder that it is in. What may be read is compared as it is. */
+function isSkill(path: string, own: string): boolean {
+  const isPlain = !/[\\/]\.\.(?:[\\/]|$)/.test(path);
+  return isPlain && ["skills", "config/skills"].some((name) => path.startsWith(`${own}/${name}/`));
 }
 
 function isBelow(folded: string, folder: string): boolean {

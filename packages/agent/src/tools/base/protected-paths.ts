@@ -1,22 +1,12 @@
 // Recognises paths that are protected in every mode.
 
 import { homedir } from "node:os";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import { isProtectedPath } from "@parley/acp/internal/node";
 
 /** Whether access to an absolute path needs a question in every mode. Secrets are protected from reads too. */
 export function isProtected(path: string, access: "read" | "write"): boolean {
-  // the user's own skills are there to be read
-  const own = access === "read" && path.startsWith(skillsFolder() + sep) ? [] : ownDirectories();
-  return isProtectedPath(path, access, own);
-}
-
-function skillsFolder(): string {
-  const { PARLEY_HOME, XDG_CONFIG_HOME } = process.env;
-  const config = PARLEY_HOME
-    ? join(PARLEY_HOME, "config")
-    : join(XDG_CONFIG_HOME || join(homedir(), ".config"), "parley");
-  return join(config, "skills");
+  return isProtectedPath(path, access, ownDirectories());
 }
 
 /** The agent's own configuration, with keys and rules. */
