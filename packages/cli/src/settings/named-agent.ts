@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { Edition } from "@parley/acp";
 import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import { providerVariables } from "@parley/agent/internal";
 import type { RemoteSpec } from "@parley/client";
 import { configuredMcpServers } from "@parley/client/config";
 import {
@@ -20,6 +21,7 @@ import { agentCredentials } from "./agent-credentials.ts";
 import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
 import { configPath, dataFolder, permissionsPath, stateFolder, trustFolder } from "./data-folder.ts";
 import { installationFolder, launcher } from "./installation.ts";
+import { namedVariables } from "./own-mcp.ts";
 import type { SandboxChoice } from "./sandbox-choice.ts";
 
 /** The settings of all agents. */
@@ -42,9 +44,10 @@ function configured(ready: readonly CommandEntry[], config: Config): AgentSettin
   return new Map([...entries].map(([name, entry]) => [name, speaking(entry, entry.edition)]));
 }
 
-/** Variables with the keys of our own agent's providers, which may have any name. */
+/** Variables with the keys and addresses of our own agent's providers, and those that its config names. */
 function ownVariables({ agent }: Config): readonly string[] {
-  return Object.values(agent?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+  const keys = Object.values(agent?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+  return [...providerVariables, ...keys, ...namedVariables(agent?.mcpServers ?? {})];
 }
 
 /** In a sandbox. Our settings hold rules, which an agent must not change. */

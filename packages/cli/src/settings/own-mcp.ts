@@ -43,11 +43,18 @@ function serverOf(name: string, config: McpServerConfig): McpServer {
   return { ...mcpServer(name, section), _meta: { "parley.dev/origin": "user", ...extra } } as McpServer; // with its extensions
 }
 
+const reference = /\$\{(\w+)(?::-([^}]*))?\}/g;
+
+/** The variables of the environment that the entries name. */
+export function namedVariables(mcpServers: NonNullable<AgentConfig["mcpServers"]>): readonly string[] {
+  return Array.from(JSON.stringify(mcpServers).matchAll(reference), ([, name = ""]) => name);
+}
+
 /** Throws a ConfigError for a variable that is not set. */
 function expanded(name: string, config: McpServerConfig, env: Environment): McpServerConfig {
   const missing = new Set<string>();
   const text = (given: string): string =>
-    given.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, variable: string, preset: string | undefined) => {
+    given.replaceAll(reference, (_, variable: string, preset: string | undefined) => {
       const value = env[variable];
       if (value !== undefined && value !== "") return value;
       if (preset === undefined) missing.add(variable);

@@ -7,7 +7,7 @@ import { sandboxNeeds } from "./sandbox-needs.ts";
 const providerKeys = `ANTHROPIC_API_KEY ANTHROPIC_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL GEMINI_API_KEY GOOGLE_API_KEY
   GOOGLE_GENERATIVE_AI_API_KEY OPENROUTER_API_KEY GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY OLLAMA_HOST`;
 const cloudAccounts = "AWS_* GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_* CLOUD_ML_REGION";
-const parleyVariables = "PARLEY_HOME PARLEY_MODEL PARLEY_MODE PARLEY_RECORD ANTHROPIC_AUTH_TOKEN";
+const parleyVariables = "PARLEY_HOME PARLEY_MODEL PARLEY_MODE PARLEY_RECORD";
 const claudeVariables = `ANTHROPIC_* CLAUDE_CONFIG_DIR CLAUDE_CODE_USE_* CLAUDE_CODE_SKIP_* CLAUDE_CODE_DISABLE_*
   CLAUDE_CODE_OAUTH_TOKEN DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING DISABLE_TELEMETRY IS_SANDBOX MAX_THINKING_TOKENS`;
 
@@ -90,7 +90,7 @@ const known: readonly Row[] = [
   ["droid", "Factory Droid", "droid exec --output-format acp", "FACTORY_*", "see https://factory.ai"],
 ];
 
-/** How our own agent is started: the command `parley` of this installation, the variables that its config names, and its folders. */
+/** How our own agent is started: the command `parley` of this installation, the variables of its providers, and its folders. */
 export interface OwnAgent {
   readonly command: string;
   readonly passes?: readonly string[];
@@ -105,7 +105,7 @@ export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
     return { ...entry(name, title, command.split(" "), passes), install: how, needs, ...more };
   });
   if (own === undefined) return others;
-  const ours = entry("parley", "Parley", [own.command, "agent"], `${parleyVariables} ${providerKeys}`);
+  const ours = entry("parley", "Parley", [own.command, "agent"], parleyVariables);
   const needs = own.needs ?? sandboxNeeds["parley"] ?? {};
   return [{ ...ours, passes: [...(ours.passes ?? []), ...(own.passes ?? [])], needs }, ...others];
 }
