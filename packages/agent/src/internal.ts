@@ -7,7 +7,7 @@ export { type AgentConfig, agentConfigShape } from "./config/agent-config.ts";
 export type { McpServerConfig } from "./config/mcp-config.ts";
 export { commandHooks } from "./hooks/command-hooks.ts";
 export type { ServerLook } from "./mcp/look-at-server.ts";
-export { providerVariables } from "./model/key-variables.ts";
+export { keyVariables } from "./model/key-variables.ts";
 export { checkedAddresses, HostError } from "./network/public-addresses.ts";
 export type { BrowserLogin } from "./oauth/browser-login.ts";
 export { chosenEndpoint, configuredModels } from "./providers/choose-model.ts";

@@ -38,13 +38,3 @@ export const keyVariables: readonly string[] = [
   ...Object.values(tokenVariables),
   ...ofOthers,
 ];
-
-/** Everything that the agent reads of the environment to reach a provider: keys, accounts and addresses. */
-export const providerVariables: readonly string[] = [
-  ...keyVariables,
-  ...["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION"],
-  ...["GOOGLE_VERTEX_PROJECT", "GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"],
-  ...["GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG"],
-  ...["AZURE_RESOURCE_NAME", "AZURE_OPENAI_ENDPOINT"],
-  ...["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_HOST"],
-];

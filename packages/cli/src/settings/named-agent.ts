@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Edition } from "@parley/acp";
 import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { providerVariables } from "@parley/agent/internal";
+import { keyVariables } from "@parley/agent/internal";
 import type { RemoteSpec } from "@parley/client";
 import { configuredMcpServers } from "@parley/client/config";
 import {
@@ -44,10 +44,10 @@ function configured(ready: readonly CommandEntry[], config: Config): AgentSettin
   return new Map([...entries].map(([name, entry]) => [name, speaking(entry, entry.edition)]));
 }
 
-/** Variables with the keys and addresses of our own agent's providers, and those that its config names. */
+/** Variables with the keys of our own agent's providers, and those that its config names. */
 function ownVariables({ agent }: Config): readonly string[] {
   const keys = Object.values(agent?.providers ?? {}).flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
-  return [...providerVariables, ...keys, ...namedVariables(agent?.mcpServers ?? {})];
+  return [...keyVariables, ...keys, ...namedVariables(agent?.mcpServers ?? {})];
 }
 
 /** In a sandbox. Our settings hold rules, which an agent must not change. */

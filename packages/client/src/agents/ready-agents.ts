@@ -7,7 +7,8 @@ import { sandboxNeeds } from "./sandbox-needs.ts";
 const providerKeys = `ANTHROPIC_API_KEY ANTHROPIC_BASE_URL OPENAI_API_KEY OPENAI_BASE_URL GEMINI_API_KEY GOOGLE_API_KEY
   GOOGLE_GENERATIVE_AI_API_KEY OPENROUTER_API_KEY GROQ_API_KEY MISTRAL_API_KEY DEEPSEEK_API_KEY XAI_API_KEY OLLAMA_HOST`;
 const cloudAccounts = "AWS_* GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_* CLOUD_ML_REGION";
-const parleyVariables = "PARLEY_HOME PARLEY_MODEL PARLEY_MODE PARLEY_RECORD";
+const parleyVariables = `PARLEY_HOME PARLEY_MODEL PARLEY_MODE PARLEY_RECORD ANTHROPIC_AUTH_TOKEN GOOGLE_VERTEX_*
+  CLOUDSDK_CONFIG AZURE_API_KEY AZURE_RESOURCE_NAME AZURE_OPENAI_*`;
 const claudeVariables = `ANTHROPIC_* CLAUDE_CONFIG_DIR CLAUDE_CODE_USE_* CLAUDE_CODE_SKIP_* CLAUDE_CODE_DISABLE_*
   CLAUDE_CODE_OAUTH_TOKEN DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING DISABLE_TELEMETRY IS_SANDBOX MAX_THINKING_TOKENS`;
 
@@ -90,7 +91,7 @@ const known: readonly Row[] = [
   ["droid", "Factory Droid", "droid exec --output-format acp", "FACTORY_*", "see https://factory.ai"],
 ];
 
-/** How our own agent is started: the command `parley` of this installation, the variables of its providers, and its folders. */
+/** How our own agent is started: the command `parley` of this installation, further variables that it needs, and its folders. */
 export interface OwnAgent {
   readonly command: string;
   readonly passes?: readonly string[];
@@ -105,7 +106,12 @@ export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
     return { ...entry(name, title, command.split(" "), passes), install: how, needs, ...more };
   });
   if (own === undefined) return others;
-  const ours = entry("parley", "Parley", [own.command, "agent"], parleyVariables);
+  const ours = entry(
+    "parley",
+    "Parley",
+    [own.command, "agent"],
+    `${parleyVariables} ${providerKeys} ${cloudAccounts}`,
+  );
   const needs = own.needs ?? sandboxNeeds["parley"] ?? {};
   return [{ ...ours, passes: [...(ours.passes ?? []), ...(own.passes ?? [])], needs }, ...others];
 }
