@@ -1,22 +1,13 @@
 // `npm run test:live`: one small task for a real model of each provider that has a key in the environment. It costs a few
 // cents and is not part of `npm test`. `npm run test:live -- openai anthropic/claude-haiku-4-5` names providers or models.
 
+import type { Model } from "@parley/agent";
 import { configuredModels } from "@parley/agent/internal";
 import { smoke } from "../packages/agent/test/live/smoke.ts";
 
 const wanted = process.argv.slice(2);
 const limitMs = 180_000;
-const { models } = configuredModels({}, process.env);
-const isFirstOfProvider = ({ facts: { id } }: (typeof models)[number], index: number) =>
-  models.findIndex(({ facts }) => providerOf(facts.id) === providerOf(id)) === index;
-const chosen =
-  wanted.length === 0
-    ? models.filter(isFirstOfProvider)
-    : wanted.flatMap((name) => {
-        const found = models.find(({ facts: { id } }) => id === name || providerOf(id) === name);
-        if (found === undefined) process.stderr.write(`live: no key was found for ${name}\n`);
-        return found ?? [];
-      });
+const chosen = wanted.length === 0 ? firstOfEach() : wanted.flatMap(named);
 
 if (chosen.length === 0) {
   process.stdout.write(
@@ -45,4 +36,23 @@ for (const model of chosen) {
 
 function providerOf(id: string): string {
   return id.split("/", 1)[0] ?? id;
+}
+
+function firstOfEach(): readonly Model[] {
+  const { models } = configuredModels({}, process.env);
+  return models.filter(
+    ({ facts }, index) =>
+      models.findIndex((each) => providerOf(each.facts.id) === providerOf(facts.id)) === index,
+  );
+}
+
+/** A provider or a model, also one on this machine. */
+function named(name: string): readonly Model[] {
+  try {
+    return configuredModels({ model: name }, process.env).models.slice(0, 1);
+  } catch (error) {
+    process.stderr.write(`live: ${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 2;
+    return [];
+  }
 }
