@@ -99,3 +99,29 @@ inEveryVersion("B9 a turn ends with a notice when nobody can be asked", {}, asyn
   assert.match(thought(updates) + JSON.stringify(updates), /made the same call 6 times .* was stopped/);
   assert.match(said(updates), /I stopped/);
 });
+
+inEveryVersion("B9 what the user writes during a turn begins the count anew", {}, async (setup) => {
+  const [repeated = []] = again(1);
+  const asked = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const model = scriptedModel([
+    ...again(4),
+    async function* () {
+      asked.resolve();
+      await goOn.promise;
+      yield* repeated;
+    },
+    ...again(5),
+    says("done"),
+  ]);
+  const { session, asks, updates, end } = await talk({ ...setup, tools, models: [model] });
+  const turn = session.prompt("read it");
+  await asked.promise;
+  const steered = session.steer("keep trying, it will appear");
+  goOn.resolve();
+  await turn;
+  await steered;
+  assert.deepEqual(asks, [], "ten times, but never six without a message");
+  assert.equal(said(updates), "done");
+  await end();
+});

@@ -253,6 +253,23 @@ test("a subagent whose conversation is too long goes on without the output of it
   assert.deepEqual(told(model.requests.at(-1)), ["done"]);
 });
 
+test("a subagent asks for no longer answer than there is room for", { timeout: 20_000 }, async (context) => {
+  const cwd = temporaryFolder(context, { "a.txt": "1\n" });
+  const nearlyFull: ModelEvent[] = [
+    { type: "tool_call", id: "1", name: "read", input: { path: "a.txt" } },
+    { type: "end", cause: "tool_calls", usage: { input: 79_900, output: 100 } },
+  ];
+  const answers = [calls(["task", research]), nearlyFull, says("report"), says("done")];
+  const model = scriptedModel(answers, { contextWindow: 100_000, maxOutput: 32_000 });
+  const { session, end } = await talk({ version: 2, cwd, models: [model] });
+  await session.prompt("go").result;
+  const limits = model.requests.map(({ maxTokens = 0 }) => maxTokens);
+  assert.equal(limits[1], 32_000);
+  assert.ok((limits[2] ?? 0) <= 18_000 && (limits[2] ?? 0) > 17_000, String(limits[2]));
+  assert.equal(limits[3], 32_000, "the conversation of the agent itself is short");
+  await end();
+});
+
 test("a subagent that never reports ends after 40 requests, and its last one is announced", {
   timeout: 20_000,
 }, async (context) => {

@@ -3,8 +3,8 @@
 import type { ToolCall } from "@parley/acp";
 import type { Hooks } from "../hooks/hooks.ts";
 import { type Model, ModelError } from "../model/model.ts";
-import { excessTokens } from "../session/compaction.ts";
-import { effortOf, maxTokensOf } from "../session/options.ts";
+import { answerTokens, excessTokens } from "../session/compaction.ts";
+import { effortOf } from "../session/options.ts";
 import { withoutUnusedMedia } from "../session/prompt-content.ts";
 import { withoutOldOutput } from "../session/prune.ts";
 import type { CodingTurn, SessionState } from "../session/session-state.ts";
@@ -152,7 +152,7 @@ class Subagent {
       tools: this.#tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
       messages: withoutUnusedMedia(transcript.messages.slice(), model.facts),
       effort: effortOf(session),
-      maxTokens: maxTokensOf(session),
+      maxTokens: answerTokens(turn, model, this.#system, { transcript, counted: this.#counted }),
       // all subagents of a session begin with the same text
       cacheKey: `${session.sessionId}-task`,
       onWait: sayWait(turn),

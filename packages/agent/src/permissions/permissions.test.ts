@@ -159,6 +159,20 @@ inEveryVersion(
   },
 );
 
+inEveryVersion(
+  "in mode chat not even a tool that is offered there reads a file",
+  { a: "1" },
+  async (setup) => {
+    const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);
+    const tools = [{ ...stubRead, modes: ["chat"] as const }];
+    const { session, asks, end } = await talk({ ...setup, tools, models: [model], mode: "chat" });
+    await session.prompt("go").result;
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /this mode only answers questions/);
+    assert.deepEqual(asks, []);
+    await end();
+  },
+);
+
 inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => {
   const model = scriptedModel([calls(["read", { path: "a" }]), says("done")]);
   const made = await talk({ ...setup, tools, models: [model], mode: "chat" });

@@ -55,16 +55,17 @@ export function excessTokens(
 
 /**
  * The most tokens that an answer can have; undefined when the provider decides. Providers refuse a request when its input
- * and the longest answer together are more than the context window.
+ * and the longest answer together are more than the context window. `state` is that of a subagent, else of the session.
  */
 export function answerTokens(
   { session }: CodingTurn,
   { facts: { contextWindow, maxOutput } }: Model,
   system: string,
+  state: Pick<SessionState, "transcript" | "counted"> = session.data,
 ): number | undefined {
   const wanted = maxTokensOf(session);
   if (maxOutput === undefined) return wanted;
-  const left = contextWindow * roundingShare - usedTokens(session.data, system);
+  const left = contextWindow * roundingShare - usedTokens(state, system);
   const fitting = Math.min(maxOutput, Math.max(leastAnswer, Math.floor(left)));
   return Math.min(wanted ?? fitting, fitting);
 }

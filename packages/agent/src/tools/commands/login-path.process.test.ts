@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { temporaryFolder } from "../../../test/support/agent-probe.ts";
 import { probe } from "../../../test/support/tool-probe.ts";
+import { openWorkspace } from "../workspace.ts";
 import { localCommands } from "./agent-terminals.ts";
 import { LoginPath } from "./login-path.ts";
 
@@ -80,4 +81,30 @@ test("commands find programs that are only on PATH of the login shell", async (t
   const terminal = await commands.create({ command: "/bin/sh", args: ["-c", "my-tool"], cwd });
   await terminal.waitForExit();
   assert.equal((await terminal.output()).output, "found it\n");
+});
+
+test("a workspace asks the login shell of the user, which does not get the keys of providers", {
+  timeout: 60_000,
+}, async (t) => {
+  const { shell: program, folder } = shell(
+    t,
+    'echo "$ANTHROPIC_API_KEY" > "$(dirname "$0")/ran"; PATH="$PATH:/of/login"',
+  );
+  const { SHELL, ANTHROPIC_API_KEY } = process.env;
+  t.after(() => {
+    Object.assign(process.env, { SHELL, ANTHROPIC_API_KEY });
+    for (const [name, value] of Object.entries({ SHELL, ANTHROPIC_API_KEY }))
+      if (value === undefined) delete process.env[name];
+  });
+  Object.assign(process.env, { SHELL: program, ANTHROPIC_API_KEY: "sk-secret" });
+  const workspace = openWorkspace({ cwd: folder, sandbox: "off", loginShell: true });
+  t.after(() => workspace.close());
+  // a busy machine may need more than one try, since a command does not wait long for the shell
+  for (let output = ""; !output.includes("/of/login"); ) {
+    const { terminals } = workspace.services({ files: undefined, terminals: undefined } as never, undefined);
+    const terminal = await terminals.create({ command: "/bin/sh", args: ["-c", "echo $PATH"], cwd: folder });
+    await terminal.waitForExit();
+    ({ output } = await terminal.output());
+  }
+  assert.equal(readFileSync(join(folder, "ran"), "utf8"), "\n");
 });

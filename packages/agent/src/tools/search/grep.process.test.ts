@@ -1,14 +1,14 @@
 // The contract of `grep`: the same results from our own search and with ripgrep.
 
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test as plainTest, type TestContext } from "node:test";
 import { searchProject } from "../../../test/support/search-project.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
 import type { Tool, Vetoes } from "../base/tool.ts";
 import { editTool } from "../files/edit.ts";
 import { readTool } from "../files/read.ts";
-import { grepWith } from "./grep.ts";
+import { grepTool, grepWith } from "./grep.ts";
 import { findRipgrep } from "./ripgrep.ts";
 
 const ripgrep = await findRipgrep([]);
@@ -308,6 +308,23 @@ plainTest("where ripgrep fails the search is our own", async (t) => {
   const missing = grepWith(async () => "/no/such/rg");
   for (const tool of [broken, missing])
     assert.match((await call(tool, { pattern: "needle", path: "src" })).told, /^src\/a\.ts:2:needle here\n/);
+});
+
+plainTest("the ripgrep on PATH is used", async (t) => {
+  const { call, base } = await searchProject(t);
+  const folder = `${base}/programs`;
+  mkdirSync(folder);
+  writeFileSync(`${folder}/rg`, `#!/bin/sh\n: > ${folder}/ran\nexit 2\n`, { mode: 0o755 });
+  const { PATH = "" } = process.env;
+  t.after(() => {
+    process.env["PATH"] = PATH;
+  });
+  process.env["PATH"] = `${folder}:${PATH}`;
+  assert.match(
+    (await call(grepTool, { pattern: "needle", path: "src" })).told,
+    /^src\/a\.ts:2:needle here\n/,
+  );
+  assert.ok(existsSync(`${folder}/ran`));
 });
 
 plainTest("both engines obey the rules below a directory that is in no repository", { skip }, async (t) => {
