@@ -9,7 +9,7 @@ import { familyOf } from "./model/model-family.ts";
 import { offlineModelId } from "./offline/offline-model.ts";
 import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
-import { localProviderIds } from "./providers/local/local-servers.ts";
+import { localProviderIds } from "./providers/builtin-providers.ts";
 import { type LocalCommand, ownNames, readPrompt } from "./session/commands.ts";
 import { houseRules, nestedRules, projectFolders, type RulesFile } from "./session/house-rules.ts";
 import { runLocalCommand } from "./session/local-commands.ts";

@@ -4,7 +4,7 @@ import { type AgentDefinition, RequestError } from "@parley/acp";
 import type { Model } from "../model/model.ts";
 import { type ConfiguredModels, chosenEndpoint, configuredModels } from "../providers/choose-model.ts";
 import type { Environment } from "../providers/environment.ts";
-import { findLocalServers, type LocalServer } from "../providers/local/local-servers.ts";
+import type { LocalServer } from "../providers/local/local-servers.ts";
 import { type Endpoint, localAddresses, type ModelConfig } from "../providers/provider-config.ts";
 import type { Registry } from "../providers/registry/registry.ts";
 import type { CredentialsFile } from "./credentials-file.ts";
@@ -50,6 +50,8 @@ export function openAccount({ config, env, credentials, model, registry }: Accou
   };
   let discovery: { readonly done: Promise<void>; readonly at: number } | undefined;
   const discover = async () => {
+    // the handshake does not need it
+    const { findLocalServers } = await import("../providers/local/local-servers.ts");
     servers = await findLocalServers(localAddresses(config, env));
     renew();
   };

@@ -51,6 +51,9 @@ export const builtins: Readonly<Record<string, Builtin>> = {
   vllm: local("vLLM", "http://127.0.0.1:8000/v1"),
 };
 
+/** Of servers on the user's machine. */
+export const localProviderIds = Object.keys(builtins).filter((id) => builtins[id]?.isLocal);
+
 function hosted(
   id: keyof typeof ownKeyVariables,
   label: string,

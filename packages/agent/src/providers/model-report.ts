@@ -4,7 +4,7 @@ import type { ModelFacts } from "../model/model.ts";
 import { builtins } from "./builtin-providers.ts";
 import { type ChooseOptions, chosenEndpoint, listModels } from "./choose-model.ts";
 import type { Environment } from "./environment.ts";
-import { findLocalServers, type LocalServer } from "./local/local-servers.ts";
+import type { LocalServer } from "./local/local-servers.ts";
 import { localAddresses, type ModelConfig } from "./provider-config.ts";
 
 export interface ReportedModel extends ModelFacts {
@@ -30,6 +30,8 @@ export async function modelReport(
   // fails for a model whose provider is not known
   chosenEndpoint(config, env, options);
   const isAllowed = config.localServers !== false;
+  // the handshake does not need it
+  const { findLocalServers } = await import("./local/local-servers.ts");
   const servers = isAllowed ? await findLocalServers(localAddresses(config, env)) : [];
   const isSilent = (id: string) =>
     builtins[id]?.isLocal === true && !servers.some((server) => server.id === id);

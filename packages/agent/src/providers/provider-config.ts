@@ -3,10 +3,10 @@
 import { tokenVariables } from "../model/key-variables.ts";
 import { ModelError } from "../model/model.ts";
 import { proxyFor } from "../network/proxy.ts";
-import { builtins, type ProviderKind } from "./builtin-providers.ts";
+import { builtins, localProviderIds, type ProviderKind } from "./builtin-providers.ts";
 import { azure, bedrock, type CloudConfig, type CloudSettings, vertex } from "./cloud-address.ts";
 import { type Environment, filled } from "./environment.ts";
-import { type LocalAddress, localProviderIds } from "./local/local-servers.ts";
+import type { LocalAddress } from "./local/local-servers.ts";
 import type { KnownFacts } from "./registry/registry.ts";
 
 /** Facts from the config that replace what is known of a model. */

@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { Vetoes } from "../tools/base/tool.ts";
-import { rulesAbove } from "../tools/search/walk-tree.ts";
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"] as const;
 /** A longer file is cut, since every request carries it. */
@@ -51,8 +50,7 @@ export async function nestedRules(
     if (root === undefined) continue;
     const fresh = foldersBetween(root, path).filter((folder) => !known.has(folder));
     for (const folder of fresh) known.add(folder);
-    const ruled = fresh.filter((folder) => rulesIn(folder) !== undefined && !isForeign(folder));
-    const files = await readable(ruled, root, vetoes);
+    const files = await readable(await ruledOf(fresh), root, vetoes);
     // the model reads the file itself
     found.push(...files.filter((file) => file.path !== path));
   }
@@ -70,8 +68,15 @@ function byLength(a: string, b: string): number {
   return b.length - a.length;
 }
 
-function isForeign(folder: string): boolean {
-  return folder.split(sep).includes("node_modules") || rulesAbove(folder).isIgnored;
+/** Those with rules of their own, without the code of others. */
+async function ruledOf(folders: readonly string[]): Promise<readonly string[]> {
+  const ruled = folders.filter(
+    (folder) => rulesIn(folder) !== undefined && !folder.split(sep).includes("node_modules"),
+  );
+  if (ruled.length === 0) return ruled;
+  // loaded on use: a session that is only opened does not need it
+  const { rulesAbove } = await import("../tools/search/walk-tree.ts");
+  return ruled.filter((folder) => !rulesAbove(folder).isIgnored);
 }
 
 function rulesIn(folder: string): string | undefined {

@@ -21,8 +21,6 @@ export interface LocalAddress {
 
 const kinds = { ollama, lmstudio: lmStudio, llamacpp: llamaCpp, vllm } as const;
 
-export const localProviderIds: readonly string[] = Object.keys(kinds);
-
 /** A server on this machine answers at once, or is busy. Hardly anything waits for this. */
 const defaultTimeoutMs = 3_000;
 const maxBytes = 4 * 1024 * 1024;
