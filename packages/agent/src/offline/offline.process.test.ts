@@ -87,7 +87,7 @@ inEveryVersion("it edits with a diff in the question, and respects a rejection",
   assert.equal(ask?.subject?.type === "tool_call" && ask.subject.toolCall.content?.[0]?.type, "diff");
   const refused = await say(setup, "delete notes.txt", { answers: ["reject_once"] });
   assert.ok(existsSync(join(setup.cwd, "notes.txt")));
-  assert.match(refused.answer, /^Then I leave it\./);
+  assert.match(refused.answer, /^You said no, so I did not do it\./);
 });
 
 inEveryVersion("several steps become a plan that is carried out", project, async (setup) => {
@@ -113,7 +113,7 @@ inEveryVersion("several steps become a plan that is carried out", project, async
   const seen = plans(updates);
   assert.deepEqual(seen[0], ["in_progress", "pending", "pending", "pending", "pending"]);
   assert.deepEqual(seen.at(-1), Array(5).fill("completed"));
-  assert.match(thought(updates), /That is 5 steps; I make a plan of them/);
+  assert.match(thought(updates), /That is 5 steps, so I will make a plan/);
   const kinds = new Set(toolUpdates(updates).map(({ kind }) => kind));
   for (const kind of ["think", "edit", "move", "execute", "delete"] as const)
     assert.ok(kinds.has(kind), kind);

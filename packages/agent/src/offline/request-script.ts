@@ -77,7 +77,7 @@ function* planOnly(tasks: readonly Task[], options: ScriptOptions): Script {
 
 function* showPlan(tasks: readonly Task[], { has }: ScriptOptions): Script {
   if (has("todo"))
-    yield* call("todo", { entries: planItems(tasks, -1) }, "I make a plan and change nothing.");
+    yield* call("todo", { entries: planItems(tasks, -1) }, "I will make a plan and change nothing.");
   return ["The plan:", ...tasks.map(({ words }, i) => `${i + 1}. ${words}`)].join("\n");
 }
 
@@ -86,7 +86,7 @@ function* carryOut(tasks: readonly Task[], { has }: ScriptOptions): Script {
   if (tasks.length === 1 && only !== undefined) return (yield* taskScript(only.intent)).words;
   const report: string[] = [];
   for (const [i, { intent, words }] of tasks.entries()) {
-    const think = i === 0 ? `That is ${tasks.length} steps; I make a plan of them.` : undefined;
+    const think = i === 0 ? `That is ${tasks.length} steps, so I will make a plan.` : undefined;
     if (has("todo")) yield* call("todo", { entries: planItems(tasks, i) }, think);
     const done = yield* taskScript(intent);
     report.push(`${i + 1}. ${words}: ${done.words}`);
@@ -107,7 +107,7 @@ function planItems(tasks: readonly Task[], now: number): object[] {
 }
 
 const abilities = [
-  "I work in your project with tools, by fixed rules. I understand, for example:",
+  "I follow fixed rules, without AI. These are examples of what I understand:",
   "- `look around`",
   "- `read src/main.ts lines 10-40`, `explain src/main.ts`",
   "- `search for TODO in src`, `find files named *.test.ts`",
@@ -115,7 +115,7 @@ const abilities = [
   '- `replace "hello" with "goodbye" in notes.txt`',
   "- `rename notes.txt to old.txt`, `delete old.txt`",
   "- `run ls -l`, `run the tests`",
-  "- several of them as a list, or joined with “then”: I make a plan and carry it out",
+  "- several of these as a list, or joined with “then”: I make a plan and carry it out",
 ].join("\n");
 
 function lost(request: string): string {

@@ -64,7 +64,8 @@ function done(words: string): Done {
 
 function failed(what: string, { text }: CallResult): Done {
   // advice for a model is not for the user
-  if (text.startsWith("The user rejected this call")) return { isError: true, words: "Then I leave it." };
+  if (text.startsWith("The user rejected this call"))
+    return { isError: true, words: "You said no, so I did not do it." };
   return { isError: true, words: `${what}: ${text}` };
 }
 
@@ -74,7 +75,7 @@ function* simple(name: string, input: Readonly<Record<string, unknown>>, words: 
 }
 
 function* look(path: string): Script<Done> {
-  const think = path === "." ? "I look at the files of the project first." : `I look at ${path}.`;
+  const think = path === "." ? "First I will look at the files of the project." : `I will look at ${path}.`;
   const listed = yield* call("list", { path }, think);
   if (listed.isError) return failed(`I cannot list \`${path}\``, listed);
   const parts = [`In \`${path}\`:`, fenced(excerpt(listed.text))];
@@ -83,7 +84,7 @@ function* look(path: string): Script<Done> {
   );
   if (path !== "." || names.length === 0) return done(parts.join("\n"));
   const calls = names.map((name) => ({ name: "read", input: { path: name } }));
-  const outcomes = yield { think: "What it is about should be said in its own files.", calls };
+  const outcomes = yield { think: "The project's own files should say what it is about.", calls };
   for (const [i, name] of names.entries()) {
     const { isError, text } = callResult(outcomes[i]);
     if (!isError) parts.push("", name === "package.json" ? packageFacts(text) : readmeFacts(text));
@@ -133,7 +134,7 @@ function* explain(intent: Extract<Intent, { type: "explain" }>): Script<Done> {
 }
 
 function* search(pattern: string, path: string): Script<Done> {
-  const result = yield* call("grep", { pattern, path, literal: true }, `I search for ${pattern}.`);
+  const result = yield* call("grep", { pattern, path, literal: true }, `I will search for ${pattern}.`);
   if (result.isError) return failed(`I could not search for \`${pattern}\``, result);
   return done(`\`${pattern}\`:\n${fenced(excerpt(result.text))}`);
 }
@@ -146,11 +147,11 @@ function* find(pattern: string): Script<Done> {
 
 function* create(path: string, content: string): Script<Done> {
   const text = content === "" || content.endsWith("\n") ? content : `${content}\n`;
-  const first = yield* call("write", { path, content: text }, `I write ${path}.`);
+  const first = yield* call("write", { path, content: text }, `I will write ${path}.`);
   if (!first.isError) return done(`Wrote \`${path}\`, ${lineCount(text)}.`);
   // an existing file must be read first; the user wants it replaced
   if (!/exists/.test(first.text)) return failed(`I could not write \`${path}\``, first);
-  const seen = yield* call("read", { path }, "It exists already, so I look at it before I replace it.");
+  const seen = yield* call("read", { path }, "It exists already, so I will look at it before I replace it.");
   if (seen.isError) return failed(`I cannot read \`${path}\``, seen);
   const second = yield* call("write", { path, content: text });
   if (second.isError) return failed(`I could not write \`${path}\``, second);
@@ -162,7 +163,7 @@ function lineCount(text: string): string {
 }
 
 function* append(path: string, text: string): Script<Done> {
-  const old = yield* call("read", { path }, `I have to know how ${path} ends.`);
+  const old = yield* call("read", { path }, `I need to see how ${path} ends.`);
   if (old.isError) return yield* create(path, text);
   if (isCut(old.text))
     return failed(`\`${path}\` is too long for me`, { isError: true, text: "use an editor, or a model" });
@@ -173,7 +174,7 @@ function* append(path: string, text: string): Script<Done> {
 }
 
 function* replace({ path, oldText, newText }: Extract<Intent, { type: "replace" }>): Script<Done> {
-  const seen = yield* call("read", { path }, `I read ${path} before I change it.`);
+  const seen = yield* call("read", { path }, `I will read ${path} before I change it.`);
   if (seen.isError) return failed(`I cannot read \`${path}\``, seen);
   const times = seen.text.split(oldText).length - 1;
   if (times === 0 && !isCut(seen.text)) {

@@ -26,8 +26,9 @@ export class SessionChoices {
         title: "Sessions",
         paint,
         query,
-        search: async (typed, signal) => (await conversation.find(typed, signal)).map(sessionItem),
-        hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X closes, Esc",
+        search: async (typed, signal) =>
+          (await conversation.find(typed, signal)).map((found) => sessionItem(found, this.#face.session)),
+        hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X ends",
         chosen: closing((target) => this.#choose(target)),
         keys: {
           "alt+f": closing((target) => this.#face.attempt(this.#forkOf(target))),
@@ -93,7 +94,7 @@ export class SessionChoices {
     const { title = "" } = this.#show(target);
     const { composer } = this.#face;
     if (composer.isEmpty) composer.text = `/rename ${title}`;
-    else this.#face.hint("type /rename and the new title");
+    else this.#face.hint("the prompt is not empty: clear it, then type /rename and the new title");
   }
 
   async #exportOf(target: SessionTarget): Promise<void> {
@@ -111,12 +112,14 @@ export class SessionChoices {
   }
 }
 
-function sessionItem(found: FoundSession): PickerItem<SessionTarget> {
+function sessionItem(found: FoundSession, shown: LiveSession): PickerItem<SessionTarget> {
   const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
   const when =
     updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
   const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
     safeLine(part),
   );
-  return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
+  const detail = parts.filter((part) => part !== "").join(" · ");
+  const isCurrent = target.kind === "live" && target.session === shown;
+  return { label: safeLine(title), detail, isCurrent, value: target };
 }
