@@ -1,6 +1,6 @@
 // Gives the coding agent a tool of your own. The offline model calls it by `@tool`; a real model decides by itself.
 
-import { client, textOf } from "@parley/acp";
+import { client } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
 import { codingAgent } from "@parley/agent";
 import { defineTool, resolvePath } from "@parley/agent/tools";
@@ -28,7 +28,12 @@ codingAgent({ version: "1.0.0", extraTools: [wordCount], systemPrompt }).connect
 const agent = await client({ name: "example-client", version: "1.0.0" }).connect(theirs);
 const prompt = (await agent.newSession({ cwd: process.cwd() })).prompt('@tool word_count {"path":"LICENSE"}');
 for await (const update of prompt) {
-  if (update.sessionUpdate === "tool_call_update" && update.title) console.log(`* ${update.title}`);
-  if (update.sessionUpdate === "agent_message_chunk") process.stdout.write(textOf(update.content));
+  if (update.sessionUpdate !== "tool_call_update") continue;
+  if (update.title) console.log(`* ${update.title}`);
+  if (update.status === "completed") console.log(update.rawOutput);
 }
 await agent.close();
+
+// prints:
+// * Count the words of LICENSE
+// 1581 words

@@ -4,7 +4,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const patienceMs = 120_000;
+/** 300 MB take half a minute on a quiet machine. */
+const patienceMs = 600_000;
 
 /** util-linux has one that can run a command; without it, these benchmarks cannot run. */
 export function hasTerminals(): boolean {

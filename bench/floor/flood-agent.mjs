@@ -81,6 +81,9 @@ process.stdin.setEncoding("utf8").on("data", (chunk) => {
     else if (method === "session/new") send({ id, result: { sessionId: "s" } });
     else if (method === "session/prompt")
       void flood(params.sessionId).then(() => send({ id, result: { stopReason: "end_turn" } }));
+    // goose-tui asks what model it has before it shows a prompt
+    else if (method === "_goose/defaults/read")
+      send({ id, result: { providerId: "flood", modelId: "flood" } });
     else if (id !== undefined) send({ id, error: { code: -32601, message: "Method not found" } });
   }
 });

@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/internal";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import type { Hooks } from "./hooks/hooks.ts";
+import type { McpSources } from "./mcp/sources.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
@@ -63,6 +64,13 @@ export interface CodingAgentOptions
    * start. Default "workspace".
    */
   readonly sandbox?: CommandSandbox | undefined;
+  /**
+   * Takes PATH for commands from the user's login shell, which runs once. An editor that was started from a menu does not
+   * have it. Default false.
+   */
+  readonly loginShell?: boolean | undefined;
+  /** MCP servers beside those of the client: the user's own, those of a project's files, and logins to servers. Default: none. */
+  readonly mcp?: McpSources | undefined;
   /** The user's own folder, for all projects: its `AGENTS.md`, `skills` and `commands` are used. Default: none. */
   readonly userFolder?: string | undefined;
   /** Called before and after the calls of tools. Default: none. */
@@ -89,7 +97,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 
 /**
  * Creates a coding agent that reads, edits and runs code with the user's permission. Without `models` it uses an offline
- * model, which needs no network and follows simple instructions.
+ * model, which needs no network and follows a few fixed commands.
  *
  * @param options - `version` is required; everything else has a default.
  *
@@ -103,9 +111,12 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
-  const { privateHosts = [], sandbox = "workspace", undoFolder } = options;
-  const offline = offlineModel();
+  const { privateHosts = [], sandbox = "workspace", undoFolder, mcp = {} } = options;
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
+  const offline = offlineModel(async () => {
+    await options.discover?.();
+    return configured().models.map(({ facts }) => facts);
+  });
   const promptOptions: PromptOptions = {
     ...optional({
       tools: options.tools,
@@ -116,6 +127,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     ...optional({ compactAt: options.compactAt }),
     privateHosts,
     sandbox,
+    loginShell: options.loginShell ?? false,
     ...optional({ userFolder: options.userFolder }),
     hooks: options.hooks,
     offlineNotice: options.offlineNotice ?? (() => true),
@@ -154,6 +166,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
           defaults,
           discover,
           privateHosts,
+          mcp,
           userFolder,
           undoFolder,
         });

@@ -33,6 +33,8 @@ export interface PromptOptions {
   readonly compactAt?: number;
   readonly privateHosts: readonly string[];
   readonly sandbox: CommandSandbox;
+  /** Takes PATH for commands from the user's login shell. */
+  readonly loginShell: boolean;
   /** The folder of the user's own instructions, skills and commands. */
   readonly userFolder?: string;
   readonly hooks: Hooks | undefined;
@@ -116,6 +118,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     state.mcp.expand(await state.custom.expand(given, vetoes), turn.signal);
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
+  let parts: ReturnType<typeof userParts> = [];
   let hasContent = false;
   state.transcript.beginTurn();
   try {
@@ -124,13 +127,16 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     prompt = await expand(prompt);
   } finally {
     // also on failure, since the session history has the prompt
-    hasContent = state.transcript.addUser(userParts(prompt));
+    parts = userParts(prompt);
+    hasContent = state.transcript.addUser(parts);
   }
   if (!hasContent) throw emptyPrompt();
-  await tellOfUnusedMedia(turn, userParts(prompt), model().facts);
+  await tellOfUnusedMedia(turn, parts, model().facts);
   await checkRoots(session.roots);
   const [workspace, rules, git] = await Promise.all([
-    state.workspaceOf(session, (given) => openWorkspace({ ...given, sandbox: options.sandbox })),
+    state.workspaceOf(session, (given) =>
+      openWorkspace({ ...given, sandbox: options.sandbox, loginShell: options.loginShell }),
+    ),
     rulesNow(),
     // once a turn: the model knows what it changes itself
     isOffline() ? undefined : state.git.line(session.cwd, turn.signal),
@@ -205,8 +211,9 @@ async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescriptio
   await tell(turn, text, "info");
 }
 
-const offlineTitle = "This is the offline model: fixed rules, no AI";
-const offlineHelp = "For real help configure a model, see `parley help agent`.";
+const offlineTitle = "This is the offline model: fixed commands, no AI";
+const offlineHelp =
+  "`/help` lists its commands. For anything else configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {

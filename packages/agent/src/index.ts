@@ -2,6 +2,7 @@
 
 export { type CodingAgentOptions, codingAgent } from "./agent.ts";
 export type { HookedCall, HookedOutcome, Hooks } from "./hooks/hooks.ts";
+export type { FolderServer, FolderServers, McpSources } from "./mcp/sources.ts";
 export {
   type Effort,
   type MediaPart,

@@ -152,7 +152,7 @@ for (const version of [1, 2] as const) {
         await first.agent.newSession({ cwd: place.cwd }),
         await first.agent.newSession({ cwd: place.cwd }),
       ];
-      for (const session of [whole, damaged]) await session.prompt("look around").result;
+      for (const session of [whole, damaged]) await session.prompt("list").result;
       await first.agent.close();
       await first.child.exited;
       const database = new DatabaseSync(join(place.path, "data/sessions.db"));
@@ -176,7 +176,7 @@ for (const version of [1, 2] as const) {
       assert.match(error?.message ?? "", /is damaged and cannot be read: delete it/);
       assert.match(error?.message ?? "", new RegExp(damaged.sessionId));
       const loaded = await second.agent.loadSession(whole.sessionId, { cwd: place.cwd });
-      assert.equal((await loaded.prompt("look around").result).stopReason, "end_turn");
+      assert.equal((await loaded.prompt("list").result).stopReason, "end_turn");
     },
   );
 }

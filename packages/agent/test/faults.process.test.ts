@@ -113,7 +113,7 @@ for (const version of [1, 2] as const) {
         update.sessionUpdate === "tool_call_update" ? [update.status] : [],
       );
       assert.equal(statuses.at(-1), "failed", "nobody knows how far it came");
-      assert.equal((await back.prompt("look around").result).stopReason, "end_turn");
+      assert.equal((await back.prompt("list").result).stopReason, "end_turn");
     },
   );
 }
@@ -184,7 +184,7 @@ test("F28 nothing that prints inside the agent reaches the wire", patience, asyn
     if (id === 1) send({ id: 2, method: "session/new", params: { cwd, mcpServers: [] } });
     if (id === 2) {
       const { sessionId } = result as never as { sessionId: string };
-      const prompt = [{ type: "text", text: "look around" }];
+      const prompt = [{ type: "text", text: "list" }];
       send({ id: 3, method: "session/prompt", params: { sessionId, prompt } });
     }
     if (id === 3) child.stdin.end();

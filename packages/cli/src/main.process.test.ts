@@ -190,8 +190,8 @@ test("a history that is damaged or cannot be opened is told without a stack, and
   writeFileSync(join(damaged, "data", "history.db"), "no database ".repeat(1_000));
   for (const home of [damaged, join(temporary, "a file")]) {
     for (const typed of [
-      ["run", "--session", "x", "look around"],
-      ["run", "--continue", "look around"],
+      ["run", "--session", "x", "list"],
+      ["run", "--continue", "list"],
       ["sessions", "list"],
     ]) {
       const { status, stderr } = parley(typed, { env: { PARLEY_HOME: home, PARLEY_MODEL: "offline" } });

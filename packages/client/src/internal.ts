@@ -15,7 +15,7 @@ export { type AuditOptions, auditLog } from "./audit/audit-log.ts";
 export { type AuditFolderReport, type AuditReport, verifyAudit, verifyAuditFolder } from "./audit/verify.ts";
 export { checkConfig } from "./config/check-config.ts";
 export { configSchema, configShape } from "./config/config-shape.ts";
-export { agentEntries } from "./config/configured-agents.ts";
+export { agentEntries, mcpServer } from "./config/configured-agents.ts";
 export { mcpJsonServers } from "./config/mcp-json.ts";
 export { setConfigValue } from "./config/set-value.ts";
 export type { Decision } from "./gate/decision.ts";

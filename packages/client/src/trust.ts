@@ -2,6 +2,7 @@
 
 export {
   type FolderTrust,
+  type ItemDecision,
   type TrustedFolder,
   type TrustedFolders,
   trustedFolders,

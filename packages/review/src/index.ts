@@ -8,6 +8,7 @@ export type {
   Hunk,
   HunkLine,
   HunkState,
+  PastTurn,
   Review,
   Turn,
   UndoResult,

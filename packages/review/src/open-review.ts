@@ -1,12 +1,14 @@
 // Opens a review of some folders.
 
 import { mkdir, realpath } from "node:fs/promises";
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { defaultLimits, type ReviewLimits } from "./files/source.ts";
 import { findGit } from "./git/run-git.ts";
 import type { Review } from "./ledger/review-types.ts";
 import { ReviewSession } from "./review-session.ts";
 import { Sources } from "./sources.ts";
+import { folderProblem } from "./storage/folder-problem.ts";
+import { Parts } from "./storage/parts.ts";
 import { openSessionFolder } from "./storage/sessions.ts";
 
 /** The folders that a review covers, and the folder that it stores in. */
@@ -15,6 +17,11 @@ export interface ReviewOptions {
   readonly roots: readonly string[];
   /** A folder of ours, absolute, for objects, indexes and contents. It is made if it is missing. */
   readonly home: string;
+  /**
+   * The name of the session, unique in its first root. Its turns are stored: opened again under this name, in another
+   * process too, earlier turns can be seen and undone. Without a name, the turns live as long as the review.
+   */
+  readonly session?: string;
   /** Bounds of what is stored. */
   readonly limits?: Partial<ReviewLimits>;
   /** Where git and the user's settings are found. `process.env` unless set. */
@@ -27,6 +34,7 @@ export interface ReviewOptions {
  *
  * @param options - The folders, and where to store.
  * @throws {TypeError} When a path is not absolute, or there is no root.
+ * @throws {Error} When nothing can be stored in `home`. The message says why and what to do.
  * @example
  * ```ts
  * import { mkdtemp, writeFile } from "node:fs/promises";
@@ -52,11 +60,11 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
   }
   if (options.roots.length === 0)
     throw new TypeError("roots is empty; give the folder that the agent works in");
-  await mkdir(options.home, { recursive: true, mode: 0o700 });
-  const roots = [...new Set(await Promise.all(options.roots.map((root) => realpath(root))))];
-  const home = await realpath(options.home);
   const limits = { ...defaultLimits, ...options.limits };
-  const folder = await openSessionFolder(home, roots, limits.storedBytes);
+  const roots = [...new Set(await Promise.all(options.roots.map((root) => realpath(root))))];
+  const { home, folder } = await openFolder(options, roots, limits.storedBytes).catch((error: unknown) => {
+    throw folderProblem(options.home, error);
+  });
   const ending = new AbortController();
   const sources = new Sources({
     roots,
@@ -68,5 +76,15 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
     signal: ending.signal,
   });
   await sources.open();
-  return new ReviewSession(sources, folder, ending);
+  const isNamed = options.session !== undefined && !folder.isBusy;
+  const parts = isNamed ? new Parts(join(folder.path, "turns"), limits.turnBytes) : undefined;
+  const session = new ReviewSession({ sources, folder, parts, ending });
+  await session.restore();
+  return session;
+}
+
+async function openFolder(options: ReviewOptions, roots: readonly string[], storedBytes: number) {
+  await mkdir(options.home, { recursive: true, mode: 0o700 });
+  const home = await realpath(options.home);
+  return { home, folder: await openSessionFolder({ home, roots, session: options.session, storedBytes }) };
 }

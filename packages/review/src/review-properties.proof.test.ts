@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openReview } from "@parley/review";
+import { openReview, type Review } from "@parley/review";
 import fc from "fast-check";
 import { propertyRuns } from "../test/support/soak.ts";
 import { allHunks, turn } from "../test/support/workspace.ts";
@@ -21,15 +21,22 @@ async function withFile(first: string, work: (file: Handle) => Promise<void>): P
   const write = (text: string) => writeFileSync(path, text, "latin1");
   write(first);
   try {
-    const review = await openReview({ roots: [root], home: join(base, "ours"), env: { HOME: base } });
-    await work({ review, write, read: () => readFileSync(path, "latin1") });
+    const open = () =>
+      openReview({ roots: [root], home: join(base, "ours"), env: { HOME: base }, session: "property" });
+    const reopen = async (review: Review) => {
+      await review.close();
+      return open();
+    };
+    await work({ review: await open(), reopen, write, read: () => readFileSync(path, "latin1") });
   } finally {
     rmSync(base, { recursive: true, force: true });
   }
 }
 
 interface Handle {
-  readonly review: Awaited<ReturnType<typeof openReview>>;
+  readonly review: Review;
+  /** Closes it and opens the session again, as another process would. */
+  readonly reopen: (review: Review) => Promise<Review>;
   readonly write: (text: string) => void;
   readonly read: () => string;
 }
@@ -133,3 +140,52 @@ test("undo and redo of any hunks is the identity, whatever the user and the agen
     runs,
   );
 });
+
+test("a session that is opened again at any moment goes on as if it had not been closed", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      text,
+      fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 4 }),
+      fc.infiniteStream(fc.boolean()),
+      async (first, turns, picks) => {
+        const outcome = async (isReopened: boolean, choices: readonly boolean[]) => {
+          const seen: unknown[] = [];
+          await withFile(first, async ({ review, reopen, write, read }) => {
+            let open = review;
+            const pause = async () => {
+              if (isReopened) open = await reopen(open);
+              const changes = await open.changes();
+              seen.push(
+                changes.files.map(({ path: _, ...rest }) => withoutIds(rest)),
+                open.undone,
+                read(),
+              );
+              return changes;
+            };
+            for (const [agents, users] of turns) {
+              await turn(open, () => write(agents));
+              await pause();
+              write(users);
+            }
+            const picked = allHunks(await pause()).filter((_, index) => choices[index]);
+            const undone = await open.undo({ hunks: picked.map(({ id }) => id) });
+            const rest = allHunks(await pause()).filter(({ state }) => state === "open");
+            await open.keep(rest.slice(0, 1).map(({ id }) => id));
+            await pause();
+            if (open.undone.includes(undone.id)) await open.redo(undone);
+            await pause();
+          });
+          return seen;
+        };
+        const choices = Array.from({ length: 30 }, () => picks.next().value === true);
+        assert.deepEqual(await outcome(true, choices), await outcome(false, choices));
+      },
+    ),
+    runs,
+  );
+});
+
+/** Ids hold the path, and that is another one in each folder. */
+function withoutIds<File extends { readonly hunks: readonly { readonly id: string }[] }>(file: File) {
+  return { ...file, hunks: file.hunks.map(({ id: _, ...hunk }) => hunk) };
+}

@@ -364,3 +364,16 @@ test("an undo waits for nobody: while a turn runs it is an error that says so", 
   ]);
   assert.deepEqual([undone.files.length, ended.changes.files.length, w.has("a.txt")], [1, 0, false]);
 });
+
+test("the hunks of one insertion that the user split are taken back one by one", async (t) => {
+  const w = workspace(t);
+  w.write("a.txt", "first\nlast\n");
+  const review = await w.open();
+  await turn(review, () => w.write("a.txt", `first\n${numbered(10)}last\n`));
+  const mine = "mine 1\nmine 2\nmine 3\nmine 4\n";
+  w.write("a.txt", w.read("a.txt").replace("line 6\n", `${mine}line 6\n`));
+  const hunks = allHunks(await review.changes());
+  assert.equal(hunks.length, 2);
+  await review.undo({ hunks: [hunks[0]!.id] });
+  assert.match(w.read("a.txt"), /mine 4\nline 6\n/);
+});

@@ -1,5 +1,6 @@
 // Everything that a review watches: repositories, those nested in them, other folders, ignored files by name.
 
+import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join, sep } from "node:path";
 import type { ReviewLimits, Source } from "./files/source.ts";
@@ -73,6 +74,16 @@ export class Sources {
 
   get notCovered(): readonly string[] {
     return [...this.#sentences, ...this.#watched.flatMap(({ notCovered }) => notCovered)];
+  }
+
+  /** A content that a source of this folder keeps, in this process or in an earlier one. */
+  async content(root: string, id: string): Promise<Buffer> {
+    for (const source of this.all) {
+      if (source.root !== root) continue;
+      const found = await source.content(id).catch(() => undefined);
+      if (found !== undefined) return found;
+    }
+    throw new Error("its earlier content is not kept any more");
   }
 
   protectedFilesOf(root: string): ProtectedSource {
@@ -151,7 +162,9 @@ export class Sources {
         `${worktree}: only tracked files are covered, because it is a home folder or holds one.`,
       );
     try {
-      const own = join(folder, `repository-${this.#known.size}`);
+      // the same name in each process that opens the session
+      const name = createHash("sha256").update(worktree).digest("hex").slice(0, 16);
+      const own = join(folder, `repository-${name}`);
       const { dir, mayConvert } = await makePrivateGitDir(own, repository, git, { env, signal });
       const ours = home.startsWith(`${worktree}${sep}`) ? home.slice(worktree.length + 1) : undefined;
       const source = new GitSource(dir, { mayConvert, limits, looksForNew, ours });

@@ -4,6 +4,7 @@ import type { Entry } from "../model/entry.ts";
 import { entryFormat, upgradeEntry } from "../model/entry-format.ts";
 import type { SessionUpdate } from "../model/update.ts";
 import { applyAnswer, applyAsk } from "./asks.ts";
+import { dropOldest, KeptItems } from "./kept-items.ts";
 import {
   appendToCompaction,
   appendToMessage,
@@ -32,6 +33,11 @@ import { addItem, createState, firstSight, touchPart, type ViewState } from "./v
 export interface ViewOptions {
   /** Bytes of output to keep for each terminal; older ones are dropped. Default 1 MiB. */
   readonly terminalBytes?: number | undefined;
+  /**
+   * About how many bytes of items to keep; the oldest are dropped and counted in `SessionView.dropped`. Items that are
+   * open are kept, and so are the last ones. Default: everything.
+   */
+  readonly timelineBytes?: number | undefined;
 }
 
 /**
@@ -44,7 +50,8 @@ export interface ViewOptions {
  * applyEntry(view, { format: 1, seq: 1, time: Date.now(), kind: "prompt", messageId: "m1", prompt: [] });
  */
 export function createView(options: ViewOptions = {}): SessionView {
-  return createState(options.terminalBytes ?? 1024 * 1024);
+  const { terminalBytes = 1024 * 1024, timelineBytes } = options;
+  return createState(terminalBytes, timelineBytes === undefined ? undefined : new KeptItems(timelineBytes));
 }
 
 /**
@@ -74,6 +81,12 @@ export function applyEntry(view: SessionView, entry: Entry): void {
   const known = entry.format === entryFormat ? entry : upgradeEntry(entry);
   state.seq = known.seq;
   state.fold.time = known.time;
+  apply(state, known);
+  const { kept } = state.fold;
+  if (kept?.isFull) dropOldest(state, kept);
+}
+
+function apply(state: ViewState, known: Entry): void {
   switch (known.kind) {
     case "update":
       return applyUpdate(state, known.update);

@@ -3,6 +3,7 @@
 import type { ContentBlock, Meta } from "../model/content.ts";
 import { textOf } from "../model/content-text.ts";
 import type { PromptResult, UpdateOf } from "../model/update.ts";
+import { sizeOf, sizeOfChunk } from "./kept-items.ts";
 import type { CompactionItem, MessageItem, SessionMessageItem, SubagentItem } from "./session-view.ts";
 import {
   appendBlock,
@@ -35,6 +36,7 @@ class Message implements Mutable<MessageItem> {
   readonly time: number;
   readonly messageId: string;
   content: ContentBlock[] = [];
+  dropped = 0;
   echoed = false;
   result: PromptResult | undefined = undefined;
   _meta: Meta | undefined = undefined;
@@ -67,6 +69,7 @@ export function appendToMessage(
     item.content = [];
   }
   appendBlock(item.content, chunk.content);
+  state.fold.kept?.grew(item, sizeOfChunk(chunk.content));
   touch(state, item);
 }
 
@@ -78,7 +81,9 @@ export function upsertMessage(
   const item = message(state, kind, update.messageId);
   if (update.content !== undefined) {
     item.echoed = true;
+    state.fold.kept?.grew(item, sizeOf(update.content) - sizeOf(item.content));
     item.content = ownBlocks(update.content ?? []);
+    item.dropped = 0;
   }
   item._meta = patchedMeta(item._meta, update._meta);
   touch(state, item);
@@ -88,6 +93,7 @@ export function upsertMessage(
 export function applyPrompt(state: ViewState, messageId: string, prompt: readonly ContentBlock[]): void {
   const item = message(state, "user_message", messageId);
   if (item.echoed) return;
+  state.fold.kept?.grew(item, sizeOf(prompt) - sizeOf(item.content));
   item.content = ownBlocks(prompt);
   touch(state, item);
 }
@@ -115,6 +121,7 @@ const sessionMessageFields = [
 
 export function upsertSessionMessage(state: ViewState, update: UpdateOf<"session_message">): void {
   const item = sessionMessage(state, update.messageId);
+  state.fold.kept?.grew(item, sizeOf(update) - sizeOf(item.content));
   patchFields(item, update, sessionMessageFields);
   if (update.content !== undefined) item.content = ownBlocks(update.content ?? []);
   item._meta = patchedMeta(item._meta, update._meta);
@@ -127,6 +134,7 @@ export function appendToSessionMessage(
 ): void {
   const item = sessionMessage(state, chunk.messageId);
   appendBlock(item.content, chunk.content);
+  state.fold.kept?.grew(item, sizeOfChunk(chunk.content));
   touch(state, item);
 }
 
@@ -144,6 +152,7 @@ function compaction(state: ViewState, compactionId: string): Mutable<CompactionI
 
 export function upsertCompaction(state: ViewState, update: UpdateOf<"compaction_update">): void {
   const item = compaction(state, update.compactionId);
+  state.fold.kept?.grew(item, sizeOf(update) - sizeOf(item.summary));
   item.status = update.status;
   if (update.summary !== undefined) item.summary = ownBlocks(update.summary ?? []);
   item.error = patched(item.error, update.error);
@@ -154,6 +163,7 @@ export function upsertCompaction(state: ViewState, update: UpdateOf<"compaction_
 export function appendToCompaction(state: ViewState, compactionId: string, content: ContentBlock): void {
   const item = compaction(state, compactionId);
   appendBlock(item.summary, content);
+  state.fold.kept?.grew(item, sizeOfChunk(content));
   touch(state, item);
 }
 

@@ -29,7 +29,7 @@ export interface Changeable {
   readonly version: number;
 }
 
-/** An item of the timeline. Items are in the order of their first entries and are never removed. */
+/** An item of the timeline. Items are in the order of their first entries. Only `ViewOptions.timelineBytes` removes them. */
 export interface ViewItem extends Changeable {
   /** The `seq` of its first entry. */
   readonly seq: number;
@@ -43,8 +43,10 @@ export interface MessageItem extends ViewItem {
   readonly kind: "user_message" | "agent_message" | "agent_thought";
   /** Unique among the messages of its kind. */
   readonly messageId: string;
-  /** Consecutive chunks of text are one block. */
+  /** Consecutive chunks of text are one block, unless they are longer than about 256 Ki characters. */
   readonly content: readonly ContentBlock[];
+  /** How many characters were dropped from the front; see `ViewOptions.timelineBytes`. Their blocks are empty. */
+  readonly dropped: number;
   /** The text of the content, joined each time that it is read. A copy of the item and a snapshot do not have it. */
   readonly text: string;
   /** Whether the content comes from the agent; false while it is the prompt as sent. */
@@ -298,6 +300,8 @@ export interface SessionView {
   readonly version: number;
   /** Messages, tool calls, questions and notices, oldest first. */
   readonly timeline: readonly TimelineItem[];
+  /** How many items were dropped from the timeline; see `ViewOptions.timelineBytes`. */
+  readonly dropped: number;
   /** The tool calls of the timeline, by id. */
   readonly toolCalls: ReadonlyMap<string, ToolCallItem>;
   /** The terminals of the agent, by id. */

@@ -26,6 +26,7 @@ export function terminal(state: ViewState, terminalId: string): TerminalState {
     _meta: undefined,
   };
   state.terminals.set(terminalId, item);
+  state.fold.kept?.added(item);
   touch(state, item);
   return item;
 }
@@ -34,11 +35,11 @@ export function upsertTerminal(state: ViewState, update: UpdateOf<"terminal_upda
   const item = terminal(state, update.terminalId);
   patchFields(item, update, ["command", "cwd", "exitStatus", "size", "capabilities"]);
   item._meta = patchedMeta(item._meta, update._meta);
-  if (update.output === null) item.output.replace(none);
+  if (update.output === null) replaceOutput(state, item, none);
   else if (update.output !== undefined) {
     const bytes = fromBase64(update.output.data);
     if (bytes === undefined) item.output.undecodable += 1;
-    else item.output.replace(bytes);
+    else replaceOutput(state, item, bytes);
   }
   touch(state, item);
 }
@@ -47,8 +48,22 @@ export function appendToTerminal(state: ViewState, terminalId: string, data: str
   const item = terminal(state, terminalId);
   const bytes = fromBase64(data);
   if (bytes === undefined) item.output.undecodable += 1;
-  else item.output.push(bytes);
+  else {
+    const before = heldBy(item);
+    item.output.push(bytes);
+    state.fold.kept?.grew(item, heldBy(item) - before);
+  }
   touch(state, item);
+}
+
+function replaceOutput(state: ViewState, item: TerminalState, bytes: Uint8Array): void {
+  const before = heldBy(item);
+  item.output.replace(bytes);
+  state.fold.kept?.grew(item, heldBy(item) - before);
+}
+
+function heldBy({ output }: TerminalState): number {
+  return output.received - output.dropped;
 }
 
 export class TerminalBytes extends ByteTail implements OutputBytes {

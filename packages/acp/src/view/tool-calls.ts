@@ -3,6 +3,7 @@
 import { completeContent } from "../model/complete-diff.ts";
 import type { DiffChange, ToolCallStatus } from "../model/content.ts";
 import type { Diff, ToolCallContent, ToolCallUpdate } from "../model/update.ts";
+import { sizeOf } from "./kept-items.ts";
 import type { FileOperation, ToolCallItem } from "./session-view.ts";
 import { terminal } from "./terminals.ts";
 import {
@@ -47,6 +48,8 @@ function toolCall(state: ViewState, toolCallId: string): Call {
 
 export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
   const item = toolCall(state, update.toolCallId);
+  const { kept } = state.fold;
+  const before = kept === undefined ? 0 : sizeOfGiven(item, update);
   item.title = patched(item.title, update.title);
   item.name = patched(item.name, update.name);
   if (update.kind !== undefined) item.toolKind = update.kind ?? "other";
@@ -63,13 +66,23 @@ export function upsertToolCall(state: ViewState, update: ToolCallUpdate): void {
   // the kind tells the operation at the locations, and either may come first
   if (update.locations !== undefined || update.kind !== undefined) noteLocations(state, item);
   item._meta = patchedMeta(item._meta, update._meta);
+  kept?.grew(item, sizeOfGiven(item, update) - before);
   touch(state, item);
+}
+
+/** The size of the fields of a call that an update changes. */
+function sizeOfGiven(item: Call, update: ToolCallUpdate): number {
+  let size = 0;
+  for (const key of ["title", "content", "locations", "rawInput", "rawOutput", "_meta"] as const)
+    if (update[key] !== undefined) size += sizeOf(item[key]);
+  return size;
 }
 
 export function appendToToolCall(state: ViewState, toolCallId: string, content: ToolCallContent): void {
   const item = toolCall(state, toolCallId);
   const [shown = content] = completeContent([content]);
   item.content.push(shown);
+  state.fold.kept?.grew(item, sizeOf(shown));
   noteContent(state, item, shown);
   touch(state, item);
 }

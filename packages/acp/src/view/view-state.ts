@@ -1,6 +1,7 @@
 // The writable state behind a view, with the indexes and patches that applying entries needs.
 
 import type { ContentBlock, Meta } from "../model/content.ts";
+import type { KeptItems } from "./kept-items.ts";
 import type {
   Changed,
   CompactionItem,
@@ -31,6 +32,8 @@ interface Fold {
   /** The time of the entry being applied. */
   time: number;
   readonly terminalBytes: number;
+  /** Undefined if everything is kept. */
+  readonly kept: KeptItems | undefined;
   readonly changes: ChangeList;
   readonly parts: Readonly<Record<ViewPart["key"], Mutable<ViewPart>>>;
   /** Each kind of message has its own ids. Maps, because an id may be "__proto__". */
@@ -47,12 +50,13 @@ export type ViewState = Omit<Mutable<SessionView>, "terminals"> & {
   readonly fold: Fold;
 };
 
-export function createState(terminalBytes: number): ViewState {
+export function createState(terminalBytes: number, kept?: KeptItems): ViewState {
   const part = (key: ViewPart["key"]): Mutable<ViewPart> => ({ kind: "part", key, version: 0 });
   return {
     seq: 0,
     version: 0,
     timeline: [],
+    dropped: 0,
     toolCalls: new Map(),
     terminals: new Map(),
     subagents: new Map(),
@@ -75,6 +79,7 @@ export function createState(terminalBytes: number): ViewState {
     fold: {
       time: 0,
       terminalBytes,
+      kept,
       changes: new ChangeList(),
       parts: {
         state: part("state"),
@@ -108,6 +113,7 @@ export function touchPart(state: ViewState, key: ViewPart["key"]): void {
 /** Adds an item to the end of the timeline. */
 export function addItem<T extends Mutable<TimelineItem>>(state: ViewState, item: T): T {
   state.timeline.push(item);
+  state.fold.kept?.added(item);
   touch(state, item);
   return item;
 }
@@ -222,7 +228,7 @@ function ownProperty(value: unknown): PropertyDescriptor {
 }
 
 /** Whether a block is text without annotations or metadata, which can be joined with its neighbours. */
-function isPlainText(block: ContentBlock): block is Extract<ContentBlock, { type: "text" }> {
+export function isPlainText(block: ContentBlock): block is Extract<ContentBlock, { type: "text" }> {
   return (
     block.type === "text" &&
     // older entries have null
@@ -238,14 +244,22 @@ export function ownBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   return blocks.map((block) => (isPlainText(block) ? { ...block } : block));
 }
 
+/** Whoever reads a text that has grown copies it: a longer one goes on in a new block, with a new line if possible. */
+const longestText = 256 * 1024;
+
 /** Appends a chunk; text is joined with the text before it. */
 export function appendBlock(content: ContentBlock[], block: ContentBlock): void {
-  if (!isPlainText(block)) {
-    content.push(block);
+  const last = content.at(-1);
+  if (!isPlainText(block) || last === undefined || !isPlainText(last)) {
+    content.push(isPlainText(block) ? { ...block } : block);
     return;
   }
-  const last = content.at(-1);
-  // as: a copy of ours
-  if (last !== undefined && isPlainText(last)) (last as { text: string }).text += block.text;
+  const grown = last as { text: string }; // as: a copy of ours
+  const { length } = last.text;
+  const cut = length < longestText ? 0 : (block.text.indexOf("\n") + 1) % block.text.length;
+  if (cut > 0) {
+    grown.text += block.text.slice(0, cut);
+    content.push({ ...block, text: block.text.slice(cut) });
+  } else if (length < 2 * longestText) grown.text += block.text;
   else content.push({ ...block });
 }

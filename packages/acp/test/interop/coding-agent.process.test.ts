@@ -94,7 +94,7 @@ for (const version of ["v1", "v2"] as const) {
       const reading = send(client, sessionId, "read notes.txt");
       assert.equal(await reading.ended, "end_turn");
       await reading.shown(/hello world/);
-      await reading.shown(/offline model: fixed rules/);
+      await reading.shown(/offline model: fixed commands/);
 
       const editing = send(client, sessionId, 'replace "hello" with "goodbye" in notes.txt');
       assert.match(JSON.stringify(await editing.asked()), /Edit notes\.txt/);
@@ -133,7 +133,7 @@ for (const version of ["v1", "v2"] as const) {
       const [method, mode] = wire.setMode;
       await client.agent.request(method, { sessionId, ...mode });
       const mark = client.log.events.length;
-      const words = 'replace "hello" with "bye" in notes.txt, then run cat notes.txt and explain notes.txt';
+      const words = 'replace "hello" with "bye" in notes.txt, then run cat notes.txt, then read notes.txt';
       const { ended, shown } = send(client, sessionId, words);
       assert.equal(await ended, "end_turn");
       await shown(/bye world/);

@@ -5,6 +5,7 @@ import type { Effort } from "../model/model.ts";
 import type { AutoApproval, Mode } from "../permissions/modes.ts";
 import type { ModelConfig } from "../providers/provider-config.ts";
 import type { CommandSandbox } from "../tools/base/tool.ts";
+import { type McpServerConfig, mcpServersShape } from "./mcp-config.ts";
 
 export interface AgentConfig extends ModelConfig {
   readonly mode?: Mode;
@@ -15,6 +16,8 @@ export interface AgentConfig extends ModelConfig {
   readonly privateHosts?: readonly string[];
   readonly sandbox?: CommandSandbox;
   readonly hooks?: CommandHooks;
+  readonly loginShell?: boolean;
+  readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
 }
 
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -182,6 +185,11 @@ export const agentConfigShape = {
       },
       additionalProperties: false,
     },
+    loginShell: {
+      type: "boolean",
+      description: "Take PATH for commands from the login shell. Default: true",
+    },
+    mcpServers: mcpServersShape,
     privateHosts: {
       type: "array",
       items: { type: "string", minLength: 1 },

@@ -64,7 +64,7 @@ inEveryVersion("a call that is never finished ends with its turn", {}, async (se
 });
 
 inEveryVersion("an invalid call is shown with its tool's title", {}, async (setup) => {
-  const outside = ["read", { path: "/etc/passwd" }] as const;
+  const outside = ["write", { path: "/etc/passwd", content: "" }] as const;
   const model = scriptedModel([
     calls(outside, ["delete", { path: "gone.txt" }], ["list", { depth: "x" }], ["nuke", {}]),
     says("done"),
@@ -73,16 +73,16 @@ inEveryVersion("an invalid call is shown with its tool's title", {}, async (setu
   ]);
   const { session, updates } = await talk({ ...setup, models: [model] });
   await session.prompt("go").result;
-  const failed = ["Read /etc/passwd", "Delete gone.txt", "List", "nuke"];
+  const failed = ["Write /etc/passwd", "Delete gone.txt", "List", "nuke"];
   assert.deepEqual(
     toolStories(updates),
     failed.map((title) => `${title}: pending > failed`),
   );
   const kinds = toolUpdates(updates).flatMap(({ kind }) => kind ?? []);
-  assert.deepEqual(kinds, ["read", "delete", "read", "other"]);
+  assert.deepEqual(kinds, ["edit", "delete", "read", "other"]);
   updates.length = 0;
   await session.prompt("go").result;
-  assert.deepEqual(toolStories(updates), ["Read /etc/passwd: pending > failed"]);
+  assert.deepEqual(toolStories(updates), ["Write /etc/passwd: pending > failed"]);
 });
 
 inEveryVersion(

@@ -59,21 +59,23 @@ export async function runCall(part: ToolCallPart, options: RunCallOptions): Prom
   }
 }
 
-function findTool({ name }: ToolCallPart, { turn, tools, all }: RunCallOptions): Tool {
+function findTool({ name }: ToolCallPart, options: RunCallOptions): Tool {
+  const { tools } = options;
   const tool = tools.find((each) => each.name === name);
   if (tool !== undefined) return tool;
   const names = tools.map((each) => each.name).join(", ");
   throw new ToolError(
-    `${missing(name, turn, all)}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
+    `${missing(name, options)}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
   );
 }
 
-function missing(name: string, { session }: CodingTurn, all: readonly Tool[]): string {
+function missing(name: string, { turn: { session }, all, parent }: RunCallOptions): string {
   const { data: state } = session;
   const isNamed = (each: { readonly name: string }) => each.name === name;
   if (all.some(isNamed)) return `Mode ${state.modeNow(session)} does not allow ${name}`;
-  // the list that the model knows stays as it was
-  if (state.prefix?.tools.some(isNamed)) return `${name} is gone: its MCP server no longer offers it`;
+  // the list that the model knows stays as it was; a subagent has its own
+  if (parent === undefined && state.prefix?.tools.some(isNamed))
+    return `${name} is gone: its MCP server no longer offers it`;
   return `There is no tool ${JSON.stringify(name)}`;
 }
 

@@ -248,8 +248,8 @@ test("a subagent whose conversation is too long goes on without the output of it
   const { session } = await talk({ version: 2, cwd, models: [model] });
   await session.prompt("go").result;
   const retried = JSON.stringify(model.requests[4]?.messages);
-  assert.match(retried, /This output was left out/);
-  assert.doesNotMatch(retried, /many words/);
+  assert.match(retried, /The rest of this output was left out/);
+  assert.ok(retried.length < 3_000);
   assert.deepEqual(told(model.requests.at(-1)), ["done"]);
 });
 

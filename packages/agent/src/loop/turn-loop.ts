@@ -6,9 +6,14 @@ import { continueRequest } from "../model/agent-requests.ts";
 import { type Model, ModelError } from "../model/model.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type LocalCommand, readPrompt } from "../session/commands.ts";
-import { compact, excessTokens } from "../session/compaction.ts";
+import { answerTokens, compact, excessTokens } from "../session/compaction.ts";
 import { effortOf, maxTokensOf } from "../session/options.ts";
-import { tellOfUnusedMedia, userParts, withoutUnusedMedia } from "../session/prompt-content.ts";
+import {
+  tellOfUnusedMedia,
+  userParts,
+  withFittedImages,
+  withoutUnusedMedia,
+} from "../session/prompt-content.ts";
 import { pruneOutput } from "../session/prune.ts";
 import type { CodingTurn, Prefix } from "../session/session-state.ts";
 import { shortenAttachments } from "../session/shorten-attachments.ts";
@@ -146,7 +151,8 @@ async function ask(options: LoopOptions, model: Model): Promise<ModelStep> {
   const situation = options.situation();
   if (situation !== undefined && situation !== state.situation) transcript.addNote(situation);
   state.situation = situation;
-  const messages = withoutUnusedMedia(transcript.messages.slice(), model.facts);
+  const fitted = await withFittedImages(transcript.messages.slice(), model.facts);
+  const messages = withoutUnusedMedia(fitted, model.facts);
   const step = await modelStep(
     turn,
     model,
@@ -154,7 +160,7 @@ async function ask(options: LoopOptions, model: Model): Promise<ModelStep> {
       ...prefix,
       messages,
       effort: effortOf(session),
-      maxTokens: maxTokensOf(session),
+      maxTokens: answerTokens(turn, model, prefix.system),
       cacheKey: session.sessionId,
     },
     options.all(),

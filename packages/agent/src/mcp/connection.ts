@@ -14,10 +14,11 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { checkedFetch } from "../network/pinned-request.ts";
+import type { ServerLogin } from "../oauth/server-login.ts";
 import { abortable } from "../tools/base/abortable.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { describeFailure } from "./failure.ts";
-import type { RemoteEntry, ServerEntry } from "./server-entry.ts";
+import { accessOf, type RemoteEntry, type ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** From the start of the process to the answer to `initialize`. */
@@ -42,6 +43,8 @@ export interface ConnectionOptions {
   readonly questions: ServerQuestions;
   /** Private hosts that the user's settings allow. */
   readonly privateHosts: readonly string[];
+  /** Gives its token to the requests; undefined for servers without logins. */
+  readonly login?: ServerLogin | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -68,7 +71,7 @@ export async function openConnection(entry: ServerEntry, options: ConnectionOpti
   try {
     const transport =
       entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry, options);
-    connection = new Connection(entry, client, transport);
+    connection = new Connection(entry, client, transport, options.login);
     const timeout = entry.timeoutMs ?? startMs;
     // the handshake has its own timeout, but opening the stream has none
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
@@ -86,12 +89,14 @@ export class Connection {
   readonly #entry: ServerEntry;
   readonly #client: Client;
   readonly #transport: Transport;
+  readonly #login: ServerLogin | undefined;
   #closing: Promise<void> | undefined;
   #pinging: Promise<unknown> | undefined;
   /** Aborts when an HTTP server is lost: its streams end silently, and the MCP client would wait forever. */
   readonly #lost = new AbortController();
 
-  constructor(entry: ServerEntry, client: Client, transport: Transport) {
+  constructor(entry: ServerEntry, client: Client, transport: Transport, login?: ServerLogin) {
+    this.#login = login;
     this.#entry = entry;
     this.#client = client;
     this.#transport = transport;
@@ -189,6 +194,10 @@ export class Connection {
       return secrets.clean(result);
     } catch (error) {
       signal.throwIfAborted();
+      const { name, requiredScope } = error as { name?: unknown; requiredScope?: unknown }; // each is checked
+      // the user is asked with the next turn
+      if (name === "InsufficientScopeError" && typeof requiredScope === "string")
+        this.#login?.needsMore(requiredScope);
       throw new Error(describeFailure(error, this.#entry, this.#transport));
     }
   }
@@ -210,16 +219,17 @@ function listChanged({ changed }: ConnectionOptions) {
 
 function remoteTransport(
   { StreamableHTTPClientTransport, SSEClientTransport }: typeof import("@modelcontextprotocol/client"),
-  { type, url, headers, isOfWorkspace }: RemoteEntry,
-  { privateHosts }: ConnectionOptions,
+  entry: RemoteEntry,
+  { privateHosts, login }: ConnectionOptions,
 ): Transport {
+  const { type, url, headers } = entry;
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
     throw new TypeError("its url must begin with http:// or https://");
   }
   // the client does not follow redirects to other hosts, which would get the headers
-  const ownOrigin = isOfWorkspace ? undefined : parsed.origin;
-  const options = { requestInit: { headers }, fetch: checkedFetch({ privateHosts, ownOrigin }) };
+  const fetch = checkedFetch(accessOf(entry, privateHosts));
+  const options = { requestInit: { headers }, fetch, ...(login && { authProvider: login }) };
   return type === "http"
     ? new StreamableHTTPClientTransport(parsed, options)
     : new SSEClientTransport(parsed, options);

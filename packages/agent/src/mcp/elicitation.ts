@@ -2,6 +2,7 @@
 
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import type { AgentSession, ElicitationRequest } from "@parley/acp";
+import { isPage } from "../network/public-addresses.ts";
 import { asksForSecret, namesSecret, unlinked } from "../text/safe-text.ts";
 
 export type ServerQuestions = ReturnType<typeof questionsOf>;
@@ -53,14 +54,6 @@ function wantsSecret(message: string, { properties }: Fields): boolean {
   ]);
   if (labels.some((label) => typeof label === "string" && namesSecret(label))) return true;
   return typed.length > 0 && asksForSecret(message);
-}
-
-/** Accepts https, and http on this machine; no URL with credentials. */
-function isPage(address: string): boolean {
-  const url = URL.parse(address);
-  if (url === null || url.username !== "" || url.password !== "") return false;
-  if (url.protocol === "https:") return true;
-  return url.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
 }
 
 /** Makes the ids of different servers distinct. */

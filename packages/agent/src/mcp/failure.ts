@@ -2,6 +2,8 @@
 
 import type { Transport } from "@modelcontextprotocol/client";
 import { HostError } from "../network/public-addresses.ts";
+import { LoginNeeded, RenewalError } from "../oauth/server-login.ts";
+import { oneLine } from "../text/safe-text.ts";
 import { stderrTail } from "../text/stderr-tail.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -25,10 +27,13 @@ function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | und
     const seconds = Math.ceil((entry.timeoutMs ?? 0) / 1000);
     return `did not answer in time${seconds === 0 ? "" : ` (${seconds} s)`}.`;
   }
-  if (status === 401 || status === 403 || name === "UnauthorizedError") {
-    return `refused the connection (${status ?? 401}): check its headers. OAuth login is not supported; set a header with a token instead.`;
-  }
-  const host = hostErrorOf(error);
+  if (causeIn(error, LoginNeeded) !== undefined) return `needs a login: ${loginAdvice(entry)}.`;
+  const renewal = causeIn(error, RenewalError);
+  if (renewal !== undefined) return `cannot be used: ${renewal.message}.`;
+  if (name === "InsufficientScopeError") return "wants more rights than your login has: log in again.";
+  if (status === 401 || status === 403 || name === "UnauthorizedError")
+    return `refused the connection (${status ?? 401}): check its headers.`;
+  const host = causeIn(error, HostError);
   if (host !== undefined) return `cannot be used: ${host.message}.`;
   const cause = causeOf(error);
   if (cause !== undefined && entry.type !== "stdio") {
@@ -50,9 +55,20 @@ interface ErrorFields extends Error {
   readonly status?: unknown;
 }
 
-function hostErrorOf(error: unknown): HostError | undefined {
+/** How the user logs in outside a session. */
+function loginAdvice(entry: ServerEntry): string {
+  const name = entry.type === "stdio" ? entry.name : entry.loginName;
+  // the address may be of a file of the workspace, and the line is for a shell
+  const word = /^[\w@%+=:,./-]+$/.test(name) ? name : `'${oneLine(name).replaceAll("'", "'\\''")}'`;
+  return `run parley agent mcp login ${word}`;
+}
+
+function causeIn<Found extends Error>(
+  error: unknown,
+  kind: abstract new (...args: never[]) => Found,
+): Found | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
-    if (at instanceof HostError) return at;
+    if (at instanceof kind) return at;
   return undefined;
 }
 

@@ -261,7 +261,7 @@ test(
   },
 );
 
-test("a server that requires a login fails with instructions", patient, async (t) => {
+test("a server that refuses us, where logins cannot be kept, fails with instructions", patient, async (t) => {
   const server = createServer((_, response) => {
     response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://127.0.0.1:1/x"' }).end();
   });
@@ -277,6 +277,6 @@ test("a server that requires a login fails with instructions", patient, async (t
   await session.prompt("go").result;
   assert.match(
     `${thought(updates)}${said(updates)}${JSON.stringify(updates)}`,
-    /refused the connection \(401\).*OAuth/,
+    /refused the connection \(401\): check its headers\./,
   );
 });

@@ -1,14 +1,19 @@
-// Parses the client's description of an MCP server, and removes its credentials from texts. `cwd` and `timeout` are extensions, also accepted in `_meta`.
+// Parses the description of an MCP server, and removes its credentials from texts. `cwd`, `timeout`, `tools` and `oauth` are
+// extensions, also accepted in `_meta`.
 
 import { isAbsolute, join } from "node:path";
-import { isObject } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import type { FetchAccess } from "../network/pinned-request.ts";
+import type { OwnClient } from "../oauth/server-login.ts";
 import { scrub } from "../text/safe-text.ts";
 
 interface CommonEntry {
   readonly name: string;
   /** Milliseconds for the start and for each call. */
   readonly timeoutMs: number | undefined;
+  /** The tools that are used, `*` at the end for several; undefined for all. */
+  readonly tools: readonly string[] | undefined;
   readonly secrets: Secrets;
 }
 
@@ -26,6 +31,10 @@ export interface RemoteEntry extends CommonEntry {
   readonly headers: Readonly<Record<string, string>>;
   /** The files of the workspace named it, not the user: it must be at a public address. */
   readonly isOfWorkspace: boolean;
+  /** How the user names it for a login: by its name if that is in the config, otherwise by its address. */
+  readonly loginName: string;
+  /** What the user registered for logins. */
+  readonly oauth: OwnClient | undefined;
 }
 
 export type ServerEntry = StdioEntry | RemoteEntry;
@@ -38,12 +47,17 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
   const extra = isObject(fields["_meta"]) ? { ...fields["_meta"], ...fields } : fields;
   const name = plainName(String(fields["name"]));
   const timeoutMs = positive(extra["timeout"]);
+  const tools = Array.isArray(extra["tools"]) ? extra["tools"].map(String) : undefined;
   if (fields["type"] === "http" || fields["type"] === "sse") {
     const url = String(fields["url"]);
     const headers = pairs(fields["headers"]);
-    const secrets = new Secrets([...secretsOfHeaders(headers), ...secretsOfUrl(url)]);
     const isOfWorkspace = extra["parley.dev/origin"] === "workspace";
-    return { type: fields["type"], name, url, headers, timeoutMs, secrets, isOfWorkspace };
+    const loginName = extra["parley.dev/origin"] === "user" ? String(fields["name"]) : url;
+    const oauth = isOfWorkspace ? undefined : ownClient(extra["oauth"]);
+    const hidden = oauth?.clientSecret === undefined ? [] : [oauth.clientSecret];
+    const secrets = new Secrets([...secretsOfHeaders(headers), ...secretsOfUrl(url), ...hidden]);
+    const common = { name, timeoutMs, tools, secrets };
+    return { type: fields["type"], ...common, url, headers, isOfWorkspace, loginName, oauth };
   }
   const given = typeof extra["cwd"] === "string" ? extra["cwd"] : "";
   const env = pairs(fields["env"]);
@@ -55,8 +69,26 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
     env,
     cwd: isAbsolute(given) ? given : join(cwd, given),
     timeoutMs,
+    tools,
     secrets: new Secrets(secretsOfEnvironment(env)),
   };
+}
+
+/** What the requests of a server may reach. The user named exactly its host and port, unless files of the workspace did. */
+export function accessOf({ url, isOfWorkspace }: RemoteEntry, privateHosts: readonly string[]): FetchAccess {
+  return { privateHosts, ownOrigin: isOfWorkspace ? undefined : URL.parse(url)?.origin };
+}
+
+function ownClient(value: unknown): OwnClient | undefined {
+  if (!isObject(value)) return undefined;
+  const { clientId, clientSecret, scope, callbackPort } = value;
+  const text = (given: unknown) => (typeof given === "string" && given !== "" ? given : undefined);
+  return optional({
+    clientId: text(clientId),
+    clientSecret: text(clientSecret),
+    scope: text(scope),
+    callbackPort: typeof callbackPort === "number" ? callbackPort : undefined,
+  });
 }
 
 /** Names become part of tool and command names: no white space, no slash. */
@@ -82,11 +114,17 @@ const secretName = /key|token|secret|passw|pwd|credential|auth|cookie|private|ds
 
 export class Secrets {
   /** Longest first, since one may contain another. */
-  readonly #values: readonly string[];
+  #values: readonly string[] = [];
 
   constructor(values: readonly string[]) {
-    const long = values.filter((value) => value.length >= minLength);
-    this.#values = [...new Set(long)].sort((a, b) => b.length - a.length);
+    this.add(values);
+  }
+
+  /** Tokens of a login become known later. */
+  add(values: readonly string[]): void {
+    const long = values.filter((value) => value.length >= minLength && !this.#values.includes(value));
+    if (long.length === 0) return;
+    this.#values = [...new Set([...this.#values, ...long])].sort((a, b) => b.length - a.length);
   }
 
   /** For errors and logs: also removes anything that looks like a key. */

@@ -1,6 +1,9 @@
 // Manages one MCP server of a session: start, restart, tool and prompt lists.
 
 import type { Prompt } from "@modelcontextprotocol/client";
+import type { BrowserLogin } from "../oauth/browser-login.ts";
+import type { LoginFiles } from "../oauth/login-files.ts";
+import type { ServerLogin } from "../oauth/server-login.ts";
 import { type Tool, ToolError } from "../tools/base/tool.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -9,6 +12,8 @@ export interface ServerOptions
   extends Pick<ConnectionOptions, "version" | "roots" | "questions" | "privateHosts"> {
   /** Called when the prompts have changed. */
   changed(): void;
+  /** The logins of the user; undefined where there are none. */
+  readonly logins?: LoginFiles | undefined;
 }
 
 type State =
@@ -24,13 +29,17 @@ export class Server {
   readonly name: string;
   tools: readonly Tool[] = [];
   prompts: readonly Prompt[] = [];
+  /** The user was asked to log in. */
+  isLoginAsked = false;
   readonly #entry: ServerEntry;
   readonly #options: ServerOptions;
+  #login: ServerLogin | undefined;
   readonly #closing = new AbortController();
   #state: State = { type: "starting" };
   #restarts = 0;
   #started: Promise<void>;
   #isReported = false;
+  #isWaitingForLogin = false;
 
   constructor(name: string, entry: ServerEntry, options: ServerOptions) {
     this.name = name;
@@ -48,6 +57,31 @@ export class Server {
     return this.#state.type === "starting";
   }
 
+  /** The server wants the user to log in. */
+  get needsLogin(): boolean {
+    return this.#login?.needed !== undefined;
+  }
+
+  /** Whether a login of the user is stored for it. */
+  get isLoggedIn(): boolean {
+    return this.#login?.isStored === true;
+  }
+
+  /** Begins a login in the browser. The server starts again when it ends well. Rejects with an Error for the user. */
+  async beginLogin(): Promise<BrowserLogin> {
+    const entry = this.#entry;
+    if (entry.type === "stdio" || this.#login === undefined) throw new Error(`${this.name} takes no login`);
+    const { browserLogin } = await import("./remote-login.ts");
+    const begun = await browserLogin(entry, this.#login, this.#options.privateHosts);
+    return {
+      ...begun,
+      finish: async (signal) => {
+        await begun.finish(signal);
+        this.restartIfEnded();
+      },
+    };
+  }
+
   /** The reason of the failure, once. */
   takeFailure(): string | undefined {
     if (this.#state.type !== "failed" || this.#isReported) return undefined;
@@ -62,14 +96,20 @@ export class Server {
     throw new ToolError(`The MCP server ${this.name} is not available. ${reason}`);
   }
 
-  /** Restarts it if it has ended by itself. */
+  /** Restarts it if it has ended by itself, or failed for want of a login that there is now. */
   restartIfEnded(): void {
-    if (this.#state.type !== "ended" || this.#restarts >= maxRestarts || this.#closing.signal.aborted) return;
-    const { connection } = this.#state;
+    if (this.#closing.signal.aborted) return;
+    if (this.#state.type === "failed" && this.#isWaitingForLogin && this.isLoggedIn) this.#restart();
+    if (this.#state.type !== "ended" || this.#restarts >= maxRestarts) return;
     this.#restarts++;
+    this.#restart(this.#state.connection);
+  }
+
+  #restart(connection?: Connection): void {
     this.#isReported = false;
+    this.#isWaitingForLogin = false;
     this.#state = { type: "starting" };
-    this.#started = connection.close().then(() => this.#start());
+    this.#started = Promise.resolve(connection?.close()).then(() => this.#start());
   }
 
   async rootsChanged(): Promise<void> {
@@ -88,8 +128,10 @@ export class Server {
     try {
       // loaded only when there are servers
       const { openConnection } = await import("./connection.ts");
+      this.#login ??= await this.#ownLogin();
       const opened = await openConnection(this.#entry, {
         ...this.#options,
+        login: this.#login,
         signal,
         // never rejects
         changed: (list) => void this.#refresh(opened, list),
@@ -102,9 +144,17 @@ export class Server {
       this.#state = { type: "ready", connection: opened };
       if (this.prompts.length > 0) this.#options.changed();
     } catch (error) {
+      this.#isWaitingForLogin = this.needsLogin;
       this.#state = { type: "failed", reason: error instanceof Error ? error.message : String(error) };
       await connection?.close();
     }
+  }
+
+  async #ownLogin(): Promise<ServerLogin | undefined> {
+    const { logins, privateHosts } = this.#options;
+    if (this.#entry.type === "stdio" || logins === undefined) return undefined;
+    const { loginOf } = await import("./remote-login.ts");
+    return loginOf(this.#entry, logins, privateHosts);
   }
 
   async #refresh(connection: Connection, list: "tools" | "prompts"): Promise<void> {
@@ -125,10 +175,19 @@ export class Server {
     const resources = connection.hasResources ? resourceTools(this.name, connected) : [];
     const names = new Set<string>();
     // the server's own tools take precedence
-    this.tools = [...own, ...resources].filter(({ name }) => !names.has(name) && names.add(name));
+    const all = [...own, ...resources].filter(({ name }) => !names.has(name) && names.add(name));
+    this.tools = all.filter(({ name }) => isWanted(name.slice(this.name.length + 1), this.#entry.tools));
   }
 
   async #listPrompts(connection: Connection): Promise<void> {
     this.prompts = await connection.prompts(this.#closing.signal);
   }
+}
+
+/** `*` at the end of a pattern stands for anything. */
+function isWanted(tool: string, patterns: readonly string[] | undefined): boolean {
+  if (patterns === undefined) return true;
+  return patterns.some((pattern) =>
+    pattern.endsWith("*") ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern,
+  );
 }

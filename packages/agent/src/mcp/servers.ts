@@ -1,13 +1,17 @@
 // Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
 import { type AgentSession, type ContentBlock, RequestError, type Turn } from "@parley/acp";
-import type { AvailableCommand } from "@parley/acp/model";
+import type { AvailableCommand, McpServer } from "@parley/acp/model";
+import { type LoginFiles, loginFiles } from "../oauth/login-files.ts";
 import { abortable } from "../tools/base/abortable.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";
+import { AskedServers } from "./folder-servers.ts";
+import { logInDuring } from "./login-question.ts";
 import { commandName, promptArguments, promptCommand } from "./prompts.ts";
 import { Server } from "./server.ts";
 import { readEntry } from "./server-entry.ts";
+import type { McpSources } from "./sources.ts";
 
 export interface McpServersOptions {
   /** The agent's version. */
@@ -17,6 +21,8 @@ export interface McpServersOptions {
   readonly questions: ServerQuestions;
   /** Private hosts that the user's settings allow, besides the servers that the user named. */
   readonly privateHosts: readonly string[];
+  /** Servers beside those of the client. */
+  readonly sources: McpSources;
 }
 
 /** A longer wait is explained to the user. */
@@ -27,17 +33,27 @@ export class McpServers {
   /** Keyed by the client's description. */
   readonly #servers = new Map<string, Server>();
   readonly #closing = new Set<Promise<void>>();
+  readonly #asked: AskedServers;
+  readonly #logins: LoginFiles | undefined;
   #roots: readonly string[] = [];
+  #problems: readonly string[];
 
   constructor(options: McpServersOptions) {
     this.#options = options;
+    const { loginFolder, problems = [] } = options.sources;
+    this.#asked = new AskedServers(options.sources);
+    this.#logins = loginFolder === undefined ? undefined : loginFiles(loginFolder);
+    this.#problems = problems;
   }
 
   /** Starts new servers, ends removed ones and restarts those that have ended by themselves. */
   sync({ mcpServers, cwd, roots }: Pick<AgentSession, "mcpServers" | "cwd" | "roots">): void {
     const haveRootsChanged = this.#roots.join("\n") !== roots.join("\n");
     this.#roots = roots;
-    const wanted = new Map(mcpServers.map((server, i) => [JSON.stringify([server, i]), server]));
+    const own = withoutNames(this.#options.sources.servers ?? [], mcpServers);
+    const ofFiles = withoutNames(this.#asked.of(roots), [...mcpServers, ...own]);
+    const all = [...mcpServers, ...own, ...ofFiles];
+    const wanted = new Map(all.map((server) => [keyOf(server, all), server]));
     for (const [key, server] of this.#servers) {
       if (!wanted.has(key)) this.#end(key, server);
       else {
@@ -51,15 +67,31 @@ export class McpServers {
       const entry = readEntry(mcpServer, cwd);
       const server = new Server(this.#freeName(entry.name), entry, {
         ...this.#options,
+        logins: this.#logins,
         roots: () => this.#roots,
       });
       this.#servers.set(key, server);
     }
   }
 
-  /** Waits for the servers at the start of a turn, and reports new failures. Rejects only when the turn is cancelled. */
+  /**
+   * Asks about the servers of the project's files, waits for all servers at the start of a turn, lets the user log in and
+   * reports new failures. Rejects only when the turn is cancelled.
+   */
   async ready(turn: Turn): Promise<void> {
+    const named = [...turn.session.mcpServers, ...(this.#options.sources.servers ?? [])];
+    const tell = (text: string) => report(turn, text);
+    await this.#asked.ask(turn, (name) => named.some((server) => server["name"] === name), tell);
     this.sync(turn.session);
+    await this.#started(turn);
+    for (const server of this.#all()) if (server.needsLogin) await logInDuring(turn, server, tell);
+    await this.#started(turn);
+    const problems = [...this.#problems, ...this.#all().flatMap((server) => server.takeFailure() ?? [])];
+    this.#problems = [];
+    for (const problem of problems) await tell(problem);
+  }
+
+  async #started(turn: Turn): Promise<void> {
     const starting = () => this.#all().filter((server) => server.isStarting);
     const notice = setTimeout(() => {
       const names = starting().map(({ name }) => name);
@@ -71,11 +103,6 @@ export class McpServers {
       }
     } finally {
       clearTimeout(notice);
-    }
-    for (const failure of this.#all().flatMap((server) => server.takeFailure() ?? [])) {
-      const [title = "", ...more] = failure.split("\n");
-      if (turn.client.capabilities.notices) await turn.notice("warning", title, more.join("\n") || undefined);
-      else await turn.think(`${failure}\n`);
     }
   }
 
@@ -137,4 +164,23 @@ export class McpServers {
     for (let n = 2; this.#all().some((server) => server.name === free); n++) free = `${name}_${n}`;
     return free;
   }
+}
+
+/** Those whose name nobody has. */
+function withoutNames(servers: readonly McpServer[], others: readonly McpServer[]): McpServer[] {
+  const names = new Set(others.map((server) => server["name"]));
+  return servers.filter((server) => !names.has(server["name"]));
+}
+
+/** The same for the same description, also when servers before it come and go. */
+function keyOf(server: McpServer, all: readonly McpServer[]): string {
+  const text = JSON.stringify(server);
+  const same = all.filter((each) => JSON.stringify(each) === text);
+  return `${same.indexOf(server)} ${text}`;
+}
+
+async function report(turn: Turn, text: string): Promise<void> {
+  const [title = "", ...more] = text.split("\n");
+  if (turn.client.capabilities.notices) await turn.notice("warning", title, more.join("\n") || undefined);
+  else await turn.think(`${text}\n`);
 }

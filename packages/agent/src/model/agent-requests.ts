@@ -13,3 +13,5 @@ export const summaryRequest =
   "Summarise this conversation for yourself, so that you can go on without it. Say: the goal, constraints and " +
   "decisions, what has been done (with the paths of files read and changed), what is left, and what to do next. " +
   "Call no tools.";
+/** Begins what the agent tells a model besides the words of the user. */
+export const noteStart = "<situation>";

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { crc32, deflateSync } from "node:zlib";
 import { inEveryVersion, said, says, scriptedModel, talk } from "../../test/support/agent-probe.ts";
+import { probe, refusal } from "../../test/support/tool-probe.ts";
+import { readTool } from "../tools/files/read.ts";
 import { imageProblem, imageSize } from "./image-limits.ts";
 
 const bytes = (...parts: readonly (string | readonly number[])[]) =>
@@ -45,7 +49,7 @@ test("the size of an image is read from its header, in every supported format", 
 });
 
 inEveryVersion(
-  "an image that is too large for every provider is left out, and the user learns its size",
+  "an image that is too large, and cannot be made smaller, is left out, and the user learns its size",
   {},
   async (setup) => {
     const model = scriptedModel([says("I see nothing. "), says("I see.")], { takesImages: true });
@@ -64,3 +68,61 @@ inEveryVersion(
     assert.equal(said(updates), "I see nothing. I see.");
   },
 );
+
+/** A whole PNG file of these pixels, three bytes each. */
+function picture(width: number, height: number, pixel: (bytes: number) => Buffer): Buffer {
+  const rows = Array.from({ length: height }, () => Buffer.concat([Buffer.of(0), pixel(width * 3)]));
+  const chunk = (type: string, data: Uint8Array) => {
+    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+    return [Buffer.from(u32(data.length)), body, Buffer.from(u32(crc32(body)))];
+  };
+  return Buffer.concat([
+    bytes([0x89], "PNG\r\n\x1a\n"),
+    ...chunk("IHDR", Buffer.from([...u32(width), ...u32(height), 8, 2, 0, 0, 0])),
+    ...chunk("IDAT", deflateSync(Buffer.concat(rows), { level: 1 })),
+    ...chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+const wide = picture(8_100, 40, (count) => Buffer.alloc(count, 200));
+
+test("an image with too many pixels or bytes is read as a smaller copy", async (t) => {
+  const { put, call } = await probe(t);
+  put("wide.png", wide);
+  put("noise.png", picture(1_400, 1_400, randomBytes));
+  const read = async (path: string) => {
+    const { told, result } = await call(readTool, { path });
+    const [, image] = result.content;
+    assert.ok(image?.type === "image");
+    assert.match(told, /; too large to be sent, so this is a smaller copy\]/);
+    const data = Buffer.from(image.data, "base64");
+    assert.equal(imageProblem(data), undefined);
+    return { mediaType: image.mediaType, ...imageSize(data) };
+  };
+  assert.deepEqual(await read("wide.png"), { mediaType: "image/png", width: 2_000, height: 10 });
+  assert.deepEqual(await read("noise.png"), { mediaType: "image/jpeg", width: 1_400, height: 1_400 });
+});
+
+test("an image that is damaged or much too large is refused with its size", async (t) => {
+  const { put, call } = await probe(t);
+  for (const [width, height] of [
+    [9_000, 10],
+    [60_000, 60_000],
+  ] as const) {
+    put("broken.png", png(width, height));
+    const message = await refusal(call(readTool, { path: "broken.png" }));
+    assert.ok(message.includes(`${width} x ${height} pixels; at most`), message);
+  }
+});
+
+inEveryVersion("an image of the user's that is too large is sent as a smaller copy", {}, async (setup) => {
+  const model = scriptedModel([says("I see.")], { takesImages: true });
+  const { session, updates } = await talk({ ...setup, models: [model] });
+  const image = { type: "image" as const, mimeType: "image/png", data: wide.toString("base64") };
+  await session.prompt([{ type: "text", text: "What is it?" }, image]).result;
+  const [message] = model.requests[0]?.messages ?? [];
+  const sent = message?.role === "user" ? message.content[1] : undefined;
+  assert.ok(sent?.type === "image");
+  assert.deepEqual(imageSize(Buffer.from(sent.data, "base64")), { width: 2_000, height: 10 });
+  assert.doesNotMatch(JSON.stringify(updates), /left out/);
+});

@@ -1,7 +1,7 @@
 // Checks image sizes before sending, so that the user gets a clear error instead of the provider's refusal.
 
 /** Providers refuse larger images, or scale them down until nothing is readable. */
-const maxImageBytes = 5 * 1024 * 1024;
+export const maxImageBytes = 5 * 1024 * 1024;
 const maxSide = 8_000;
 
 /** The reason why the image cannot be sent, or undefined. */

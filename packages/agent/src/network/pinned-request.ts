@@ -43,7 +43,7 @@ export interface FetchAccess extends NetworkAccess {
   readonly ownOrigin: string | undefined;
 }
 
-/** A `fetch` for the MCP client: a text as body, and no redirect is followed, so that each one is checked. */
+/** A `fetch` for the MCP client: a text or a form as body, and no redirect is followed, so that each one is checked. */
 export function checkedFetch(
   access: FetchAccess,
 ): (input: string | URL, init?: RequestInit) => Promise<Response> {
@@ -56,9 +56,16 @@ export function checkedFetch(
       method: init.method ?? "GET",
       // this does not decompress
       headers: { ...Object.fromEntries(new Headers(init.headers)), "accept-encoding": "identity" },
-      ...(typeof init.body === "string" && { body: init.body }),
+      ...(init.body != null && { body: textOf(init.body) }),
       signal: init.signal ?? undefined,
     });
     return responseOf(message);
   };
+}
+
+/** The MCP client sends no others. */
+function textOf(body: NonNullable<RequestInit["body"]>): string {
+  if (typeof body === "string") return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new TypeError("checkedFetch: expected a text or a form as body");
 }

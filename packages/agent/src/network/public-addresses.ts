@@ -53,6 +53,14 @@ export function isNamed(url: URL, { privateHosts }: NetworkAccess): boolean {
   return privateHosts.includes("*") || privateHosts.includes(url.host) || privateHosts.includes(url.hostname);
 }
 
+/** Whether a user may be led there: https, and http on this machine; no URL with credentials. */
+export function isPage(address: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.username !== "" || url.password !== "") return false;
+  if (url.protocol === "https:") return true;
+  return url.protocol === "http:" && /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+}
+
 function unknownHost(url: URL, cause?: unknown): HostError {
   return new HostError(`there is no host ${url.hostname}; check the address`, { isPrivate: false, cause });
 }

@@ -1,64 +1,88 @@
 // Produces one answer of the offline model: replays the script of the user's last request with the outcomes so far.
 
-import { summaryRequest } from "../model/agent-requests.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { noteStart, summaryRequest } from "../model/agent-requests.ts";
 import type { ModelEvent, ModelMessage, ModelRequest } from "../model/model.ts";
 import { plainSummary } from "../model/summary.ts";
-import { requestScript } from "./request-script.ts";
-import type { Step } from "./script.ts";
+import type { Piece } from "./language.ts";
+import type { OtherModels } from "./offline-model.ts";
+import { advice, requestScript } from "./request-script.ts";
+import { callResult } from "./script.ts";
 
-export function* answer(request: ModelRequest): Generator<ModelEvent> {
-  const { messages, tools } = request;
-  const asked = messages.findLastIndex(({ role }) => role === "user");
-  const text = requestText(messages[asked]);
-  if (text.startsWith(summaryRequest)) return yield* speak(plainSummary(messages.slice(0, asked)));
+export async function* answer(
+  { messages, tools, signal }: ModelRequest,
+  others: OtherModels,
+): AsyncGenerator<ModelEvent> {
+  const asked = messages.findLastIndex((message) => piecesOf(message).length > 0);
+  const pieces = piecesOf(messages[asked]);
+  if (typeof pieces[0] === "string" && pieces[0].startsWith(summaryRequest))
+    return yield* speak(plainSummary(messages.slice(0, asked)));
   const work = messages.slice(asked + 1);
   const names = new Set(tools.map(({ name }) => name));
   const beganPlanning =
-    (!names.has("write") && names.has("read")) ||
-    work.some((message) => calls(message).includes("switch_mode"));
-  const script = requestScript(text, { has: (tool) => names.has(tool), beganPlanning });
+    (!names.has("write") && names.has("read")) || work.some((each) => calledBy(each).includes("switch_mode"));
+  const script = requestScript(pieces, { has: (tool) => names.has(tool), beganPlanning });
+  if ("unknown" in script) return yield* speak(await advice(script.unknown, others));
+  const results = work.flatMap((message) => (message.role === "tool" ? message.outcomes : []));
   let next = script.next();
-  for (const [i, message] of work.entries()) {
-    const follower = work[i + 1];
-    if (message.role !== "assistant" || follower?.role !== "tool") continue;
+  // what was said and waited for before a result is over
+  for (const outcome of results) {
+    while (!next.done && next.value.type !== "call") next = script.next();
     // the mode was switched, or another model made the calls
-    if (next.done || next.value.calls.map(({ name }) => name).join() !== calls(message).join()) {
+    if (next.done || next.value.type !== "call" || next.value.name !== outcome.name)
       return yield* speak("What I may do has changed while I worked. Tell me again what to do.");
-    }
-    next = script.next(follower.outcomes);
+    next = script.next(callResult(outcome));
   }
-  if (next.done) return yield* speak(next.value);
-  yield* act(next.value, work.length, messages.length);
+  for (; !next.done; next = script.next()) {
+    const action = next.value;
+    if (action.type === "call") {
+      const id = `offline-${messages.length}-${work.length}`;
+      yield { type: "tool_call", id, name: action.name, input: action.input };
+      // no usage: fixed commands cost no tokens
+      return yield { type: "end", cause: "tool_calls", usage: undefined };
+    }
+    if (action.type === "wait") await wait(action.seconds * 1000, undefined, { signal });
+    else yield* inPieces(action.type, action.text);
+  }
+  yield* speak(next.value);
 }
 
-function calls(message: ModelMessage): string[] {
+function calledBy(message: ModelMessage): string[] {
   if (message.role !== "assistant") return [];
   return message.content.flatMap((part) => (part.type === "tool_call" ? [part.name] : []));
 }
 
-const leftOut = /^\[(?:image|audio|document)\b.* left out: /;
-
-/** The user's text; "this" is replaced by the file that the prompt refers to. */
-function requestText(message: ModelMessage | undefined): string {
-  if (message?.role !== "user") return "";
+/** What the user wrote and attached, without the agent's own notes. */
+function piecesOf(message: ModelMessage | undefined): Piece[] {
+  if (message?.role !== "user") return [];
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const refers = /^\[The user refers to (\S+) /;
-  const [link] = texts.flatMap((text) => refers.exec(text)?.[1] ?? []);
-  const words =
-    texts.find((text) => !refers.test(text) && !leftOut.test(text) && !text.startsWith("<resource ")) ?? "";
-  return link === undefined
-    ? words
-    : words.replace(/\b(?:this(?: file)?|it|that file)\b/i, JSON.stringify(link));
+  const isNote = (text: string) =>
+    text.startsWith(noteStart) || /^\[(?:image|audio|document|content)\b.* left out: /.test(text);
+  return texts.filter((text) => !isNote(text)).flatMap(pieceOf);
 }
 
-function* act({ think, say, calls: wanted }: Step, step: number, messages: number): Generator<ModelEvent> {
-  if (think !== undefined) yield* inPieces("thinking", think);
-  if (say !== undefined) yield* inPieces("text", say);
-  for (const [i, { name, input }] of wanted.entries()) {
-    yield { type: "tool_call", id: `offline-${messages}-${step}-${i}`, name, input };
+/** How `prompt-content.ts` tells a model of a link and of an embedded file. */
+const attached = /^(?:\[The user refers to (?<link>\S+) |<resource uri="(?<embedded>[^"]*)">\n)/;
+
+function pieceOf(text: string): Piece[] {
+  const { link, embedded } = attached.exec(text)?.groups ?? {};
+  const uri = link ?? embedded;
+  if (uri === undefined) return [text];
+  // a file of this machine
+  if (!uri.startsWith("file:///") || !URL.canParse(uri)) return [];
+  const url = new URL(uri);
+  const [, from, to] = /^#L(\d+)(?:[:-]L?(\d+))?$/.exec(url.hash) ?? [];
+  const lines = from === undefined ? "" : to === undefined ? `:${from}` : `:${from}-${to}`;
+  return [{ attached: `${decoded(url.pathname)}${lines}` }];
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // a percent sign that was not encoded
+    return path;
   }
-  // no usage: fixed rules cost no tokens
-  yield { type: "end", cause: "tool_calls", usage: undefined };
 }
 
 function* speak(text: string): Generator<ModelEvent> {

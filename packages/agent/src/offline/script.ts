@@ -1,44 +1,31 @@
-// Defines the offline model's scripts: generators that yield tool calls and are replayed for every request.
+// Defines the offline model's scripts: generators of actions that are replayed for every request of a turn.
 
-import { optional } from "@parley/acp/internal";
 import type { ToolOutcome } from "../model/model.ts";
 
-export interface Call {
-  readonly name: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
-/** One answer with tool calls. */
-export interface Step {
-  readonly think?: string;
-  readonly say?: string;
-  readonly calls: readonly Call[];
-}
-
-/** Returns the final answer. */
-export type Script<Result = string> = Generator<Step, Result, readonly ToolOutcome[]>;
+export type Action =
+  | { readonly type: "call"; readonly name: string; readonly input: unknown }
+  | { readonly type: "text" | "thinking"; readonly text: string }
+  | { readonly type: "wait"; readonly seconds: number };
 
 export interface CallResult {
   readonly isError: boolean;
   readonly text: string;
 }
 
+/** A call is answered with its result; other actions with nothing. */
+export type Script<Result> = Generator<Action, Result, CallResult | undefined>;
+
+const notRun: CallResult = { isError: true, text: "it was not run" };
+
+export function* call(name: string, input: unknown): Script<CallResult> {
+  return (yield { type: "call", name, input }) ?? notRun;
+}
+
 export function callResult(outcome: ToolOutcome | undefined): CallResult {
-  if (outcome === undefined) return { isError: true, text: "It was not run." };
+  if (outcome === undefined) return notRun;
   // the first part of a failure or of a command is the result, the others are advice for a model
   const isFirst = outcome.isError || outcome.name === "bash";
   const parts = isFirst ? outcome.content.slice(0, 1) : outcome.content;
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   return { isError: outcome.isError, text };
-}
-
-/** Makes one call and returns its result. */
-export function* call(name: string, input: Call["input"], think?: string): Script<CallResult> {
-  const outcomes = yield { calls: [{ name, input }], ...optional({ think }) };
-  return callResult(outcomes[0]);
-}
-
-export function fenced(text: string): string {
-  const fence = text.includes("```") ? "````" : "```";
-  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
 }

@@ -52,6 +52,7 @@ function verdictOfMode(access: Access, { mode, autoApprove, holder }: Permission
     case "read": {
       const secret = access.paths.find((path) => isProtected(path, "read"));
       if (secret !== undefined) return ask(`${secret} may hold secrets`);
+      if (access.outside !== undefined) return askOutside(access);
       if (mode !== "ask" || autoApprove !== "off") return allow;
       return ask("automatic approval is off", subjectsOf(access));
     }
@@ -73,6 +74,12 @@ function verdictOfMode(access: Access, { mode, autoApprove, holder }: Permission
         return refusal(mode, "this mode only plans, and this tool may change something");
       return ask(`a tool of the MCP server ${access.server}`, subjectsOf(access));
   }
+}
+
+function askOutside(access: Extract<Access, { type: "read" }>): Verdict {
+  const real = access.paths.at(-1) ?? "";
+  const what = access.outside === "tree" ? `${real} and all that is in it` : real;
+  return ask(`${what}: outside the workspace`, subjectsOf(access));
 }
 
 /** A client that decides about commands also decides about those that leave its sandbox. */
@@ -102,7 +109,9 @@ function refusal(mode: Mode, why: string): Verdict {
 function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
   switch (access.type) {
     case "read":
-      return access.paths.map((path) => `read ${path}`);
+      return access.paths.map(
+        (path) => `read ${path}${access.outside === "tree" ? " and all that is in it" : ""}`,
+      );
     case "write":
       return access.paths.map((path) => `${access.verb ?? "write"} ${path}`);
     case "run":

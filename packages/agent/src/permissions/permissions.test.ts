@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionUpdate } from "@parley/acp";
 import { memoryStore } from "@parley/acp/store";
@@ -379,3 +379,55 @@ inEveryVersion("TH9 neither _meta nor an unknown mode grants more permissions", 
   assert.equal(asks.length, 1, "it was asked all the same");
   assert.equal(existsSync(join(setup.cwd, "made")), false);
 });
+
+inEveryVersion(
+  "reading outside the roots is asked about in every mode, and always means exactly this path",
+  { "w/a": "1", "lib/x.ts": "one", "lib/y.ts": "two" },
+  async (setup) => {
+    const base = realpathSync(setup.cwd);
+    const read = (path: string) => ["read", { path }] as const;
+    for (const mode of ["ask", "code", "architect"] as const) {
+      const both = () => calls(read("../lib/x.ts"), read("../lib/y.ts"));
+      const list = ["list", { path: "../lib" }] as const;
+      const model = scriptedModel([both(), both(), calls(list), says("done")]);
+      const made = await talk({
+        ...setup,
+        cwd: join(base, "w"),
+        models: [model],
+        mode,
+        answers: ["allow_always", "reject_once", "allow_once", "reject_once"],
+      });
+      await made.session.prompt("go").result;
+      const [x, y] = [`Read ${base}/lib/x.ts`, `Read ${base}/lib/y.ts`];
+      assert.deepEqual(questions(made), [x, y, y, `List ${base}/lib`], mode);
+      const [first] = made.asks;
+      assert.match(JSON.stringify(first), /lib\/x\.ts: outside the workspace/);
+      const told = (at: number) => JSON.stringify(model.requests[at]?.messages.at(-1));
+      assert.match(told(1), /one.*The user rejected this call/);
+      assert.match(told(2), /one.*two/);
+    }
+    const chat = scriptedModel([calls(read("../lib/x.ts")), says("done")]);
+    const made = await talk({ ...setup, cwd: join(base, "w"), models: [chat], mode: "chat" });
+    await made.session.prompt("go").result;
+    assert.deepEqual(questions(made), []);
+  },
+);
+
+inEveryVersion(
+  "a secret outside the roots can be allowed once only",
+  { "w/a": "1", "lib/.env": "KEY=1" },
+  async (setup) => {
+    const model = scriptedModel([calls(["read", { path: "../lib/.env" }]), says("done")]);
+    const made = await talk({
+      ...setup,
+      cwd: join(realpathSync(setup.cwd), "w"),
+      models: [model],
+      mode: "code",
+    });
+    await made.session.prompt("go").result;
+    assert.deepEqual(
+      made.asks[0]?.options.map(({ kind }) => kind),
+      ["allow_once", "reject_once"],
+    );
+  },
+);

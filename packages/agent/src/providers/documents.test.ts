@@ -98,3 +98,35 @@ test("a local server gets a note instead, unless the config says that its model 
     assert.match(sent, /a%20b\.pdf left out: qwen does not take PDF documents/);
   });
 });
+
+const read: readonly ModelMessage[] = [
+  { role: "user", content: [{ type: "text", text: "Read it" }] },
+  {
+    role: "assistant",
+    content: [{ type: "tool_call", id: "call-1", name: "read", input: { path: "a b.pdf" } }],
+  },
+  {
+    role: "tool",
+    outcomes: [
+      {
+        callId: "call-1",
+        name: "read",
+        isError: false,
+        content: [
+          { type: "text", text: "[a b.pdf]" },
+          { type: "document", mediaType: "application/pdf", data, name: filename },
+        ],
+      },
+    ],
+  },
+];
+
+for (const { id, provider, answer } of wires) {
+  test(`${id}: a PDF file that a tool has read reaches the model`, async () => {
+    await withFake([streamed(answer)], async (fake) => {
+      await ask(modelAt(fake.url, id, provider), { messages: read });
+      const sent = JSON.stringify(fake.requests[0]?.body);
+      assert.ok(sent.includes(data), id);
+    });
+  });
+}

@@ -19,6 +19,7 @@ import {
 import { failureOf } from "./failure.ts";
 import { partReader } from "./from-parts.ts";
 import { type LanguageModel, loadLanguageModel, optionsName } from "./language-model.ts";
+import { withOutputLimit } from "./output-limit.ts";
 import { type Endpoint, missingKey } from "./provider-config.ts";
 import { checkedFetch, firstServedModel } from "./provider-fetch.ts";
 import { callOptions } from "./to-prompt.ts";
@@ -81,7 +82,7 @@ class ProviderClient {
     let reader: ReadableStreamDefaultReader<unknown> | undefined;
     let isComplete = false;
     try {
-      const model = await this.#load(connection.signal);
+      const model = await this.#load(connection.signal, options.maxOutputTokens);
       const { stream } = await model.doStream({ ...options, abortSignal: connection.signal });
       const parts = stream.getReader();
       reader = parts;
@@ -109,11 +110,14 @@ class ProviderClient {
     }
   }
 
-  async #load(signal: AbortSignal): Promise<LanguageModel> {
+  async #load(signal: AbortSignal, maxOutput: number | undefined): Promise<LanguageModel> {
     const key = this.#endpoint.key();
     if (key === undefined && this.#endpoint.needsKey) throw missingKey(this.#endpoint);
     this.#name ??= await firstServedModel(this.#endpoint, signal);
-    return loadLanguageModel(this.#endpoint, this.#name, key, checkedFetch(this.#endpoint));
+    const plain = checkedFetch(this.#endpoint);
+    const isLimited = this.#endpoint.kind === "anthropic" && maxOutput !== undefined;
+    const fetch = isLimited ? withOutputLimit(plain, maxOutput) : plain;
+    return loadLanguageModel(this.#endpoint, this.#name, key, fetch);
   }
 
   #failure(thrown: unknown, hasBegun: boolean): Failure {

@@ -196,8 +196,29 @@ inEveryVersion("B1 old output of tools is left out before anything is summarised
   );
   const told = model.requests[3]?.messages ?? [];
   assertPaired(told);
-  assert.match(JSON.stringify(told[2]), /left out to save room/);
+  assert.match(JSON.stringify(told[2]), /"output xxx.*left out to save room.*xxx"/, "its ends stay");
 });
+
+inEveryVersion(
+  "B1 a summary sees the output that could be left out when that would not be enough",
+  {},
+  async (setup) => {
+    const big = customTool("big", async () => long("output", 3_000));
+    const answers = [calls(["big", {}]), says(long("one", 10_000)), says("a summary"), says("two")];
+    const model = scriptedModel(
+      answers.map((answer) =>
+        answer.map((event) => (event.type === "end" ? { ...event, usage: undefined } : event)),
+      ),
+      { contextWindow: 12_000 },
+    );
+    const { session, updates } = await talk({ ...setup, tools: [big], models: [model] });
+    await session.prompt("work").result;
+    await session.prompt("more").result;
+    assert.deepEqual(compactions(updates), ["in_progress", "completed"]);
+    assert.doesNotMatch(JSON.stringify(model.requests[2]?.messages), /left out to save room/);
+    assert.equal(said(updates).endsWith("two"), true);
+  },
+);
 
 inEveryVersion("B1 compactAt says how full the context may be", {}, async (setup) => {
   for (const [compactAt, expected] of [
@@ -224,13 +245,16 @@ inEveryVersion(
   async (setup) => {
     const big = customTool("big", async () => long("output", 3_000));
     const overflow = overflows("the prompt is too long");
-    const model = scriptedModel([calls(["big", {}]), says("one"), overflow, says("All said."), says("two")]);
+    const answers = [calls(["big", {}]), says("one"), overflow, overflow, says("All said."), says("two")];
+    const model = scriptedModel(answers);
     const { session } = await talk({ ...setup, tools: [big], models: [model] });
     await session.prompt("work").result;
     await session.prompt("/compact").result;
-    assert.match(JSON.stringify(model.requests[3]?.messages[2]), /left out to save room/);
+    const efforts = model.requests.map(({ effort }) => effort);
+    assert.deepEqual(efforts.slice(2), ["medium", "none", "none"], "first without thinking");
+    assert.match(JSON.stringify(model.requests[4]?.messages[2]), /left out to save room/);
     await session.prompt("and?").result;
-    assert.match(JSON.stringify(model.requests[4]?.messages), /All said/);
+    assert.match(JSON.stringify(model.requests[5]?.messages), /All said/);
   },
 );
 

@@ -3,9 +3,9 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@parley/acp";
 import { summaryRequest } from "../model/agent-requests.ts";
-import { type Model, ModelError, type ModelMessage, type ModelRequest } from "../model/model.ts";
+import { type Effort, type Model, ModelError, type ModelMessage, type ModelRequest } from "../model/model.ts";
 import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens.ts";
-import { effortOf } from "./options.ts";
+import { effortOf, maxTokensOf } from "./options.ts";
 import { withoutUnusedMedia } from "./prompt-content.ts";
 import { withoutOldOutput } from "./prune.ts";
 import type { CodingTurn, Prefix, SessionState } from "./session-state.ts";
@@ -16,6 +16,10 @@ import { showUsage } from "./usage.ts";
 /** Leaves room for the answer and for estimation errors. */
 const reserveTokens = 16_000;
 const keepTokens = 20_000;
+/** The part of the window to count on, since our estimates are not exact. */
+const roundingShare = 0.98;
+/** With less room the conversation has to become shorter. */
+const leastAnswer = 4_000;
 
 export interface Compaction {
   readonly turn: CodingTurn;
@@ -36,22 +40,50 @@ export const requestTokensKey = "parley.dev/keptRequestTokens";
 
 /** How many tokens too long the conversation is. `compactAt`: the part of the context window that it may take. */
 export function excessTokens(
-  { transcript, counted }: Pick<SessionState, "transcript" | "counted">,
+  state: Pick<SessionState, "transcript" | "counted">,
   { facts }: Model,
   system: string,
   compactAt = 1,
 ): number {
-  const { messages } = transcript;
   const { contextWindow } = facts;
-  const used =
-    counted === undefined
-      ? tokensOfText(system) + tokensOfMessages(messages)
-      : counted.tokens + tokensOfMessages(messages.slice(counted.messages));
   const limit = Math.min(
     contextWindow * compactAt,
     contextWindow - Math.min(reserveTokens, contextWindow / 4),
   );
-  return Math.max(0, used - limit);
+  return Math.max(0, usedTokens(state, system) - limit);
+}
+
+/**
+ * The most tokens that an answer can have; undefined when the provider decides. Providers refuse a request when its input
+ * and the longest answer together are more than the context window.
+ */
+export function answerTokens(
+  { session }: CodingTurn,
+  { facts: { contextWindow, maxOutput } }: Model,
+  system: string,
+): number | undefined {
+  const wanted = maxTokensOf(session);
+  if (maxOutput === undefined) return wanted;
+  const left = contextWindow * roundingShare - usedTokens(session.data, system);
+  const fitting = Math.min(maxOutput, Math.max(leastAnswer, Math.floor(left)));
+  return Math.min(wanted ?? fitting, fitting);
+}
+
+/** A short limit leaves more room for what is summarised. */
+function summaryTokens(turn: CodingTurn, model: Model, system: string): number | undefined {
+  const { maxOutput } = model.facts;
+  return maxOutput === undefined
+    ? undefined
+    : Math.min(reserveTokens, answerTokens(turn, model, system) ?? maxOutput);
+}
+
+function usedTokens(
+  { transcript, counted }: Pick<SessionState, "transcript" | "counted">,
+  system: string,
+): number {
+  const { messages } = transcript;
+  if (counted === undefined) return tokensOfText(system) + tokensOfMessages(messages);
+  return counted.tokens + tokensOfMessages(messages.slice(counted.messages));
 }
 
 /**
@@ -122,20 +154,42 @@ function keptMessages(messages: readonly ModelMessage[], budget: number): number
   return kept;
 }
 
-/** Asks again without the output of tools when the conversation is too long to be summarised. */
+/**
+ * Asks again with less when the conversation is too long to be summarised: without thinking, which takes room too, then
+ * without output of tools, then with the last part only.
+ */
 async function summarise(compaction: Compaction, older: readonly ModelMessage[]): Promise<string> {
-  try {
-    return await summaryOf(compaction, older);
-  } catch (error) {
-    const { messages, tokens } = withoutOldOutput(older, 0);
-    if (!(error instanceof ModelError) || error.kind !== "overflow" || tokens === 0) throw error;
-    return await summaryOf(compaction, messages);
+  const { model, turn } = compaction;
+  const { messages: words } = withoutOldOutput(older, 0);
+  const last = words.slice(words.length - keptMessages(words, model.facts.contextWindow / 3));
+  const attempts: readonly (readonly [messages: readonly ModelMessage[], effort: Effort])[] = [
+    // another effort would not find the conversation in the cache
+    [older, effortOf(turn.session)],
+    [older, "none"],
+    [words, "none"],
+    [last, "none"],
+  ];
+  let failure: unknown;
+  for (const [messages, effort] of attempts) {
+    if (messages.length === 0) continue;
+    try {
+      const summary = await summaryOf(compaction, messages, effort);
+      const lost = older.length - messages.length;
+      return lost === 0
+        ? summary
+        : `${summary}\n[The ${lost} messages before were too long to be summarised.]`;
+    } catch (error) {
+      if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
+      failure = error;
+    }
   }
+  throw failure;
 }
 
 async function summaryOf(
   { turn, model, prefix, focus }: Compaction,
   older: readonly ModelMessage[],
+  effort: Effort,
 ): Promise<string> {
   const { signal, session } = turn;
   const text =
@@ -144,9 +198,8 @@ async function summaryOf(
   const request: ModelRequest = {
     ...prefix,
     messages: [...messages, { role: "user", content: [{ type: "text", text }] }],
-    // another effort would not find the conversation in the cache
-    effort: effortOf(session),
-    maxTokens: undefined,
+    effort,
+    maxTokens: summaryTokens(turn, model, prefix.system),
     cacheKey: session.sessionId,
     signal,
   };

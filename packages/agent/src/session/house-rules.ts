@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { Vetoes } from "../tools/base/tool.ts";
-import { isIgnoredFolder } from "../tools/search/walk-tree.ts";
+import { rulesAbove } from "../tools/search/walk-tree.ts";
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"] as const;
 /** A longer file is cut, since every request carries it. */
@@ -71,7 +71,7 @@ function byLength(a: string, b: string): number {
 }
 
 function isForeign(folder: string): boolean {
-  return folder.split(sep).includes("node_modules") || isIgnoredFolder(folder);
+  return folder.split(sep).includes("node_modules") || rulesAbove(folder).isIgnored;
 }
 
 function rulesIn(folder: string): string | undefined {

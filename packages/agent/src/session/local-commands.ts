@@ -1,6 +1,7 @@
 // Runs the slash commands that the agent answers without a model.
 
 import type { Model } from "../model/model.ts";
+import { usages } from "../offline/request-script.ts";
 import type { LocalCommand } from "./commands.ts";
 import { compact } from "./compaction.ts";
 import { modelOf, modeOf, setModel } from "./options.ts";
@@ -38,9 +39,7 @@ function help({ turn: { session }, isOffline }: LocalCommandOptions): string {
     .commands(mode)
     .map(({ name, description }) => `- \`/${name}\` ${description}`);
   const model = isOffline
-    ? "The model is offline: fixed rules that understand plain requests, such as " +
-      '`look around`, `read README.md`, `replace "a" with "b" in src/a.ts` or `run the tests`. ' +
-      "Choose another one with `/model`, or see `parley help agent`."
+    ? `The model is offline. It has fixed commands: ${usages}, and several joined with \`then\`. Choose another model with \`/model\`, or see \`parley help agent\`.`
     : "Say what you want done, in your own words.";
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { ContentBlock, SessionUpdate } from "@parley/acp";
 import { memoryStore } from "@parley/acp/store";
 import {
+  calls,
   connected,
   inEveryVersion,
   says,
@@ -158,3 +159,29 @@ inEveryVersion("A110 after a change to a model that takes less, the rest is a no
   await session.prompt("again").result;
   assert.equal(JSON.stringify(seeing.requests[1]).split("AAAA").length - 1, 3, "nothing is lost");
 });
+
+inEveryVersion(
+  "a PDF file that the model reads reaches it if it takes PDF files, else it is told why not",
+  { "a.pdf": "%PDF-1.7" },
+  async (setup) => {
+    const answers = () => [calls(["read", { path: "a.pdf" }]), says("done")];
+    const seen = async (more: object) => {
+      const model = scriptedModel(answers(), more);
+      const { session } = await talk({ ...setup, models: [model], mode: "code" });
+      await session.prompt("go").result;
+      const message = model.requests[1]?.messages.at(-1);
+      return message?.role === "tool" ? message.outcomes[0]?.content[1] : undefined;
+    };
+    const data = base64("%PDF-1.7");
+    assert.deepEqual(await seen(all), {
+      type: "document",
+      mediaType: "application/pdf",
+      data,
+      name: "a.pdf",
+    });
+    assert.deepEqual(await seen({}), {
+      type: "text",
+      text: "[document a.pdf left out: Scripted does not take PDF documents: choose another model (/model)]",
+    });
+  },
+);

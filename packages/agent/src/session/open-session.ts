@@ -4,6 +4,7 @@ import type { AgentSession, OpenInfo } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
+import type { McpSources } from "../mcp/sources.ts";
 import { isMode } from "../permissions/modes.ts";
 import { ownNames } from "./commands.ts";
 import { projectFolders } from "./house-rules.ts";
@@ -19,12 +20,13 @@ interface OpenOptions {
   readonly privateHosts: readonly string[];
   readonly userFolder?: string | undefined;
   readonly undoFolder: string | undefined;
+  readonly mcp: McpSources;
 }
 
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults, discover, privateHosts, userFolder, undoFolder }: OpenOptions,
+  { store, version, defaults, discover, privateHosts, mcp, userFolder, undoFolder }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
@@ -34,6 +36,7 @@ export async function openSession(
       changed: () => session.setAvailableCommands(state.commands(modeOf(session))),
       questions: questionsOf(session),
       privateHosts,
+      sources: mcp,
     },
     { session, folder: undoFolder },
   );

@@ -4,7 +4,7 @@ import type { ContentBlock, Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { type MediaFacts, mediaNote, mediaProblem, pdfType } from "../model/media.ts";
 import type { MediaPart, ModelMessage, TextPart } from "../model/model.ts";
-import { imageTypeOf, isBinary } from "../tools/base/media-type.ts";
+import { imageTypeOf, isBinary, isPdf } from "../tools/base/media-type.ts";
 import { tell } from "./tell.ts";
 
 /** Has media that the model may not take: another model may be chosen before the request is sent. */
@@ -84,9 +84,7 @@ function plainType(mimeType: string): string {
 }
 
 function sniffedType(bytes: Uint8Array): string {
-  return (
-    imageTypeOf(bytes) ?? (Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-" ? pdfType : "")
-  );
+  return imageTypeOf(bytes) ?? (isPdf(bytes) ? pdfType : "");
 }
 
 /** Undefined for bytes that are not text. */
@@ -99,13 +97,41 @@ function utf8Of(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** Makes images smaller that are too large for every provider. */
+export async function withFittedImages(
+  messages: readonly ModelMessage[],
+  { takesImages }: MediaFacts,
+): Promise<readonly ModelMessage[]> {
+  if (!takesImages) return messages;
+  return Promise.all(
+    messages.map(async (message): Promise<ModelMessage> => {
+      if (message.role === "user") return { ...message, content: await fittedParts(message.content) };
+      if (message.role === "assistant") return message;
+      const outcomes = message.outcomes.map(async (outcome) => ({
+        ...outcome,
+        content: await fittedParts(outcome.content),
+      }));
+      return { ...message, outcomes: await Promise.all(outcomes) };
+    }),
+  );
+}
+
+async function fittedParts(
+  parts: readonly (TextPart | MediaPart)[],
+): Promise<readonly (TextPart | MediaPart)[]> {
+  if (!parts.some(({ type }) => type === "image")) return parts;
+  // loaded on use, to keep startup fast
+  const { fittedImage } = await import("../model/fit-image.ts");
+  return Promise.all(parts.map(async (part) => (part.type === "image" ? fittedImage(part) : part)));
+}
+
 /** Tells the user which parts of the prompt the model will not get. */
 export async function tellOfUnusedMedia(
   turn: Turn,
   parts: readonly (TextPart | MediaPart)[],
   facts: MediaFacts,
 ): Promise<void> {
-  for (const part of parts) {
+  for (const part of facts.takesImages ? await fittedParts(parts) : parts) {
     const problem = part.type === "text" ? undefined : mediaProblem(part, facts);
     if (part.type === "text" || problem === undefined) continue;
     await tell(turn, `${part.name ?? `The ${part.type}`} was left out: ${problem}.`);

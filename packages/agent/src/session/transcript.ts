@@ -1,13 +1,12 @@
 // Keeps the conversation as the model sees it; every tool call has exactly one outcome before the next message.
 
+import { noteStart } from "../model/agent-requests.ts";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ModelMessage, TextPart, ToolCallPart, ToolOutcome } from "../model/model.ts";
 import { tokensOfMessage } from "../model/tokens.ts";
 
 /** Begins the message that stands for an older part of the conversation. */
 export const summaryTitle = "Summary of the conversation so far:";
-
-const noteStart = "<situation>";
 
 export class Transcript {
   #messages: ModelMessage[] = [];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { SessionUpdate } from "@parley/acp";
 import { memoryStore } from "@parley/acp/store";
 import {
   calls,
@@ -168,6 +169,34 @@ test("a client that reviews changes itself gets neither snapshots nor /undo", {
   assert.match(await ask(talking, "/undo"), /takes changes back itself/);
   assert.equal(existsSync(undoFolder), false);
 });
+
+inEveryVersion(
+  "/undo takes back turns of an earlier process, and /redo puts them back",
+  { "a.txt": "a\n" },
+  async (setup) => {
+    const store = memoryStore();
+    const undoFolder = join(temporaryFolder(setup.context, {}), "undo");
+    const given = { ...setup, store, undoFolder, mode: "code" as const };
+    const first = await talk({ ...given, models: [scriptedModel([calls(removal), says("removed")])] });
+    await ask(first, "remove it");
+    await first.end();
+    const second = await connected({ ...given, models: [scriptedModel([])] });
+    const updates: SessionUpdate[] = [];
+    const session = await second.agent.loadSession(first.session.sessionId, {
+      cwd: setup.cwd,
+      onUpdate: (update) => void updates.push(update),
+    });
+    await session.prompt("/undo").result;
+    assert.match(said(updates), /Taken back, from "remove it":\n- undone a\.txt/);
+    assert.equal(readFileSync(join(setup.cwd, "a.txt"), "utf8"), "a\n");
+    await second.end();
+    const third = await connected({ ...given, models: [scriptedModel([])] });
+    const again = await third.agent.loadSession(first.session.sessionId, { cwd: setup.cwd });
+    await again.prompt("/redo").result;
+    assert.equal(existsSync(join(setup.cwd, "a.txt")), false);
+    await third.end();
+  },
+);
 
 test("where nothing can be stored, the call still runs, and the user is told", {
   timeout: 20_000,

@@ -19,7 +19,7 @@ const longestEndMs = 5_000;
 const maxNoteCharacters = 10_000;
 
 export interface SessionUndoOptions {
-  readonly session: Pick<AgentSession, "roots" | "cwd" | "clientCapabilities">;
+  readonly session: Pick<AgentSession, "sessionId" | "roots" | "cwd" | "clientCapabilities">;
   /** Where contents are stored. Undefined: in a temporary folder, which is removed with the session. */
   readonly folder: string | undefined;
 }
@@ -34,8 +34,6 @@ export interface UndoAnswer {
 interface Opened {
   readonly roots: string;
   readonly review: Promise<Review>;
-  /** What can be redone, the last one last. */
-  readonly undone: Pick<UndoResult, "id">[];
 }
 
 export class SessionUndo {
@@ -94,13 +92,12 @@ export class SessionUndo {
 
   /** Takes back the last turn that changed something; again, the one before it. */
   undo(): Promise<UndoAnswer> {
-    return this.#answer(async (review, undone) => {
+    return this.#answer(async (review) => {
       const { files } = await review.changes();
       const open = files.flatMap(({ hunks }) => hunks).filter(({ state }) => state === "open");
       const last = open.flatMap(({ turns }) => turns).reduce((one, other) => Math.max(one, other), 0);
       if (last === 0) return "No turn has changed anything that can be taken back.";
       const result = await review.undo({ turn: last });
-      if (result.files.some(isDone)) undone.push(result);
       const label = review.turns.find(({ number }) => number === last)?.label || `turn ${last}`;
       return { title: `${takenBack} ${JSON.stringify(label)}:`, result, hint: "`/redo` puts it back." };
     });
@@ -108,10 +105,10 @@ export class SessionUndo {
 
   /** Takes back the last undo. */
   redo(): Promise<UndoAnswer> {
-    return this.#answer(async (review, undone) => {
-      const last = undone.pop();
-      if (last === undefined) return "Nothing was undone.";
-      return { title: putBack, result: await review.redo(last), hint: "`/undo` takes it back again." };
+    return this.#answer(async (review) => {
+      const id = review.undone.at(-1);
+      if (id === undefined) return "Nothing was undone.";
+      return { title: putBack, result: await review.redo({ id }), hint: "`/undo` takes it back again." };
     });
   }
 
@@ -142,9 +139,7 @@ export class SessionUndo {
     }
   }
 
-  async #answer(
-    work: (review: Review, undone: Opened["undone"]) => Promise<Done | string>,
-  ): Promise<UndoAnswer> {
+  async #answer(work: (review: Review) => Promise<Done | string>): Promise<UndoAnswer> {
     const only = (text: string): UndoAnswer => ({ text, note: undefined });
     if (!this.isOffered) return only("Your editor takes changes back itself: use its own undo.");
     if (this.#begun !== undefined)
@@ -153,9 +148,8 @@ export class SessionUndo {
       );
     await this.#ending;
     try {
-      const { review: opening, undone } = this.#open();
-      const review = await opening;
-      const done = await work(review, undone);
+      const review = await this.#open().review;
+      const done = await work(review);
       const left = review.notCovered.map((sentence) => `Not covered: ${sentence}`);
       if (this.#problem !== undefined)
         left.push(`The last turn that changed files is not covered: ${this.#problem}`);
@@ -177,9 +171,10 @@ export class SessionUndo {
       const { openReview } = await import("@parley/review");
       const { folder, session } = this.#options;
       this.#temporary ??= folder === undefined ? mkdtemp(join(tmpdir(), "parley-undo-")) : undefined;
-      return openReview({ roots: session.roots, home: folder ?? (await this.#temporary) ?? tmpdir() });
+      const home = folder ?? (await this.#temporary) ?? tmpdir();
+      return openReview({ roots: session.roots, home, session: session.sessionId });
     })();
-    const opened = { roots, review, undone: [] };
+    const opened = { roots, review };
     this.#opened = opened;
     review.catch(() => {
       if (this.#opened === opened) this.#opened = undefined;

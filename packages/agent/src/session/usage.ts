@@ -6,7 +6,7 @@ import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { CodingTurn } from "./session-state.ts";
 
 /** The `_meta` key with the part of the turn's input tokens so far that came from the provider's cache, from 0 to 1. */
-export const cachedShareKey = "parley.dev/cachedShare";
+const cachedShareKey = "parley.dev/cachedShare";
 
 /** Not the sum of all requests. */
 export async function showUsage(turn: CodingTurn, { facts }: Model, system: string): Promise<void> {

@@ -9,6 +9,13 @@ export function oneLine(text: string, most = maxLength): string {
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
 
+/** One line with all its characters: those that end, reorder or hide a line are written as their numbers. */
+export function visible(text: string): string {
+  return text.replaceAll(misleading, (found) =>
+    Array.from(found, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`).join(""),
+  );
+}
+
 const secret =
   /\b(?:pass ?(?:word|phrase|code)s?|pwd|api ?keys?|(?:access|auth|bearer|refresh|session|personal access) ?tokens?|client ?secrets?|secret ?keys?|secrets?|private ?keys?|seed ?phrase|credentials?|credit ?card|cvv|cvc|one ?time (?:code|password)|otp)\b/i;
 const asking = /\b(?:your|enter|paste|type|give me|provide|send me|tell me|share|what(?:'s| is| are))\b/i;

@@ -3,12 +3,14 @@
 import { sep } from "node:path";
 import type { Turn } from "@parley/acp";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
+import { keyVariables } from "../model/key-variables.ts";
 import { SessionFiles } from "./base/agent-files.ts";
 import { SessionOutputs } from "./base/output-folder.ts";
 import { SessionSeenFiles } from "./base/seen-files.ts";
 import type { CommandSandbox, Mode, ToolContext, Vetoes } from "./base/tool.ts";
 import { clientCommands, localCommands } from "./commands/agent-terminals.ts";
 import { SessionJobs } from "./commands/jobs.ts";
+import { LoginPath } from "./commands/login-path.ts";
 
 export interface WorkspaceOptions {
   /** Absolute. */
@@ -18,18 +20,32 @@ export interface WorkspaceOptions {
   readonly outputParent?: string;
   /** The sandbox of commands on this machine. Default: workspace. */
   readonly sandbox?: CommandSandbox;
+  /** Takes PATH for commands from the user's login shell. Default false. */
+  readonly loginShell?: boolean;
 }
+
+/** One for all sessions of this process. */
+let loginPath: LoginPath | undefined;
 
 export type Workspace = ReturnType<typeof openWorkspace>;
 
 /** Throws when a root cannot be opened. */
 export function openWorkspace(options: WorkspaceOptions) {
-  const { cwd, additionalDirectories = [], outputParent, sandbox = "workspace" } = options;
+  const {
+    cwd,
+    additionalDirectories = [],
+    outputParent,
+    sandbox = "workspace",
+    loginShell = false,
+  } = options;
   const roots = [cwd, ...additionalDirectories] as const;
   // the tools compare versions with what the model has read
   const local = localFiles({ roots, expectUnchanged: false });
   const outputs = new SessionOutputs(outputParent);
-  const commands = localCommands(roots, sandbox);
+  if (loginShell) loginPath ??= new LoginPath({ without: keyVariables });
+  const path = loginShell ? loginPath : undefined;
+  path?.prefetch();
+  const commands = localCommands(roots, sandbox, async () => path?.get());
   const jobs = new SessionJobs(commands);
   const seen = new SessionSeenFiles();
   let outputFiles: LocalFiles | undefined;

@@ -94,7 +94,7 @@ function named(event: { readonly type: string; readonly [field: string]: unknown
   return sse(event, event.type);
 }
 
-interface WireMessage {
+export interface WireMessage {
   readonly role: string;
   readonly content: string | readonly { readonly type: string; readonly [field: string]: unknown }[];
 }
@@ -109,6 +109,8 @@ export function anthropicFault(body: {
   if (body.messages[0]?.role !== "user") return "messages: first message must use the user role";
   const badName = body.tools?.find(({ name }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name));
   if (badName) return `tools.0.custom.name: String should match pattern, got ${badName.name}`;
+  if ((body.tools ?? []).length === 0 && body.messages.some(hasToolBlocks))
+    return "messages with tool_use or tool_result blocks need tools";
   for (const [index, message] of body.messages.entries()) {
     const blocks = typeof message.content === "string" ? [] : message.content;
     const next = body.messages[index + 1];
@@ -117,6 +119,10 @@ export function anthropicFault(body: {
     if (next?.role === message.role) return `messages.${index + 1}: roles must alternate`;
   }
   return undefined;
+}
+
+function hasToolBlocks({ content }: WireMessage): boolean {
+  return typeof content !== "string" && content.some(({ type }) => /^tool_(?:use|result)$/.test(type));
 }
 
 function messageFault(

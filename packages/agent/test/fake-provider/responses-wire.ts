@@ -17,6 +17,7 @@ export interface ResponsesAnswer {
     readonly json: readonly string[];
   }[];
   readonly incomplete?: string;
+  readonly input?: { readonly tokens: number; readonly cached: number };
 }
 
 export function responsesEvents(answer: ResponsesAnswer): string[] {
@@ -36,7 +37,15 @@ export function responsesEvents(answer: ResponsesAnswer): string[] {
     events.push(event("response.output_item.done", { ...place, item: { ...fields, ...done } }));
   };
 
-  const { thinking, text, phase, refusal, calls = [], incomplete } = answer;
+  const {
+    thinking,
+    text,
+    phase,
+    refusal,
+    calls = [],
+    incomplete,
+    input = { tokens: 10, cached: 4 },
+  } = answer;
   if (thinking !== undefined) {
     const { id, paragraphs, encrypted } = thinking;
     item(
@@ -90,11 +99,11 @@ export function responsesEvents(answer: ResponsesAnswer): string[] {
     );
   }
   const usage = {
-    input_tokens: 10,
-    input_tokens_details: { cached_tokens: 4 },
+    input_tokens: input.tokens,
+    input_tokens_details: { cached_tokens: input.cached },
     output_tokens: 5,
     output_tokens_details: { reasoning_tokens: 2 },
-    total_tokens: 15,
+    total_tokens: input.tokens + 5,
   };
   const ending = incomplete === undefined ? "completed" : "incomplete";
   const details = incomplete === undefined ? null : { reason: incomplete };

@@ -15,8 +15,9 @@ export const agentCommands: readonly Command[] = [
     summary: "Serve Parley's coding agent on stdin and stdout, for any ACP editor",
     details:
       "Editors start this command; --setup prints the settings to paste into yours. Without a configured model the agent works " +
-      'offline and follows fixed rules: "list", "read FILE", "replace "a" with "b" in FILE", "run COMMAND", or several of these joined ' +
-      'with "then". ' +
+      "offline and understands a few commands: read FILE, list [FOLDER], search TEXT [in FOLDER], create FILE with TEXT, " +
+      'replace A with B in FILE, delete FILE, move A to B, run COMMAND, fetch URL, and several of these joined with "then". ' +
+      "docs/offline.md describes them. " +
       "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or that of another provider, store a key " +
       "with parley agent login, or start a local server such as Ollama; parley agent models lists what can be used. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
       "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
@@ -88,5 +89,23 @@ export const agentCommands: readonly Command[] = [
     json: true,
     examples: ["parley agent logout anthropic"],
     load: async () => (await import("./agent-login.ts")).logout,
+  },
+  {
+    name: "agent mcp",
+    summary: "List the coding agent's own MCP servers, log in to one, or log out",
+    details:
+      "The servers are those of agent.mcpServers in the config file and of .mcp.json in the current folder. `list` starts each server " +
+      "that may be started and counts its tools. `login` opens the page where a server wants you to log in, and stores the login in " +
+      "the data directory, readable only by you; running agents use it at once. `logout` deletes it. A server that only an editor " +
+      "names is given by its address. See docs/mcp.md.",
+    positionals: "[list | login NAME|URL | logout NAME|URL]",
+    completes: ["list", "login", "logout"],
+    json: true,
+    examples: [
+      "parley agent mcp",
+      "parley agent mcp login tracker",
+      "parley agent mcp logout https://mcp.example.com/mcp",
+    ],
+    load: async () => (await import("./agent-mcp.ts")).mcp,
   },
 ];

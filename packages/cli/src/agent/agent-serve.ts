@@ -12,10 +12,12 @@ import {
   credentialsPath,
   dataFolder,
   isFirstToday,
+  mcpLoginsFolder,
   stateFolder,
 } from "../settings/data-folder.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
+import { ownServers } from "../settings/own-mcp.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
@@ -44,6 +46,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
       ...(typeof model === "string" && { model }),
     }),
   );
+  const own = ownServers(config, env);
   const agent = codingAgent({
     auth: account.login,
     configured: account.models,
@@ -51,11 +54,18 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     version,
     userFolder: dirname(configPath()),
     ...(config.hooks && { hooks: commandHooks(config.hooks) }),
+    mcp: {
+      ...own,
+      loginFolder: mcpLoginsFolder(),
+      ofFolder: async (folder) =>
+        (await import("../trust/folder-servers.ts")).folderServers(folder, own.servers),
+    },
     ...(hasHistory && {
       store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),
       undoFolder: join(stateFolder(), "review"),
     }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
+    loginShell: config.loginShell ?? true,
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
     log: (level, message, data) => {

@@ -66,7 +66,7 @@ for (const version of [1, 2] as const) {
         ["Edit notes.txt"],
       );
       assert.match(said(updates), /Replaced `hello` with `goodbye` in `notes.txt`/);
-      assert.match(JSON.stringify(updates), /offline model: fixed rules/);
+      assert.match(JSON.stringify(updates), /offline model: fixed commands/);
       // what was acknowledged survives
       process.kill(first.child.pid ?? assert.fail("it runs"), "SIGKILL");
       await first.child.exited;
@@ -83,7 +83,7 @@ for (const version of [1, 2] as const) {
       history.length = 0;
       await loaded.prompt("read notes.txt").result;
       assert.match(said(history), /goodbye world/);
-      assert.doesNotMatch(said(history), /fixed rules/, "it has said so already");
+      assert.doesNotMatch(said(history), /fixed commands/, "it has said so already");
       await second.agent.close();
       assert.equal((await second.child.exited).exitCode, 0);
     },

@@ -12,7 +12,7 @@ import { safeText } from "../terminal/sanitise.ts";
 export async function withAgent<Result>(
   { entry, credentials }: Pick<ChosenAgent, "entry" | "credentials">,
   work: (agent: ManagedAgent) => Promise<Result>,
-  options: Pick<ConnectAgentOptions, "asker" | "sandbox"> = {},
+  options: Pick<ConnectAgentOptions, "asker" | "sandbox" | "signal"> = {},
 ): Promise<Result> {
   try {
     const agent = await connectAgent(entry, {

@@ -59,7 +59,10 @@ export async function converse(
     },
   });
   conversation.onEvent(({ kind, session }) => {
-    if (kind === "entries") reviews.get(session.key)?.observe(session.view);
+    const review = reviews.get(session.key);
+    if (kind === "entries") review?.observe(session.view);
+    // the session may be opened again, here or in another process
+    if (kind === "state" && session.phase === "closed") void review?.close();
   });
   try {
     if (prompt !== "") conversation.current.send({ text: prompt });

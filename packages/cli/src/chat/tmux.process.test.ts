@@ -76,6 +76,77 @@ test("a day with the offline agent: diff, permission, review, crash, resume", op
   await tmux.shows(/shell>/);
 });
 
+test("Ctrl-Z goes back to the shell, and fg brings the conversation back", options, async (t) => {
+  const { cwd, home } = chatHome(t);
+  const env = {
+    PARLEY_HOME: home,
+    PARLEY_MODEL: "offline",
+    LC_ALL: "C",
+    ...(cache && { NODE_COMPILE_CACHE: cache }),
+  };
+  const tmux = await TmuxProbe.open(t, { cwd, columns: 80, rows: 20, env });
+  await tmux.send(launcher);
+  // without UTF-8, in ASCII
+  await tmux.shows(/parley - Ask - Offline/);
+  await tmux.type("half a prompt");
+  await tmux.shows(/> half a prompt/);
+  await tmux.press("C-z");
+  await tmux.shows(/Stopped[\s\S]*shell> *$/);
+  await tmux.send("echo $((20 + 22)); fg");
+  await tmux.shows(/42\n[\s\S]*parley - Ask - Offline[\s\S]*> half a prompt/);
+  await tmux.type(" and more");
+  await tmux.shows(/> half a prompt and more/);
+});
+
+test(
+  "a kill while the review is open gives the terminal back; the next start has the earlier turns",
+  options,
+  async (t) => {
+    const { cwd, home } = chatHome(t);
+    const file = join(cwd, "notes.txt");
+    writeFileSync(file, shopping);
+    const env = { PARLEY_HOME: home, PARLEY_MODEL: "offline", ...(cache && { NODE_COMPILE_CACHE: cache }) };
+    const tmux = await TmuxProbe.open(t, { cwd, columns: 100, rows: 30, env });
+    await tmux.send(`${launcher} chat`);
+    await tmux.shows(/parley · Ask · Offline/);
+    await tmux.send('replace "milk" with "oat milk" in notes.txt');
+    await tmux.shows(/y once/);
+    await answer(tmux, "y");
+    await tmux.shows(/1 file \+1 -1/);
+    await tmux.send("/review");
+    await tmux.shows(/Review {2}1 file \+1 -1/);
+    const [chat] = await tmux.processes(" chat");
+    assert.ok(chat !== undefined, "the process of the chat was not found");
+    process.kill(chat, "SIGKILL");
+    // what was before the review is on the screen again
+    await tmux.shows(/› replace "milk"[\s\S]*> write to the agent/);
+    // the shell may have written its prompt before
+    await tmux.press("Enter");
+    await tmux.shows(/> write to the agent[^\n]*\n(?:.*\n)?shell>/);
+
+    await tmux.send(`clear; ${launcher} chat --continue`);
+    await tmux.shows(/› replace "milk"[\s\S]*parley · Ask · Offline/);
+    await tmux.send("/review");
+    await tmux.shows(/Review {2}1 file \+1 -1[\s\S]*3 - - milk\n.*3 \+ - oat milk/);
+    await tmux.press("q");
+    await tmux.shows(/parley · Ask · Offline/);
+    await tmux.send("/undo");
+    await tmux.shows(/undone notes\.txt/);
+    assert.equal(readFileSync(file, "utf8"), shopping);
+    await tmux.press("C-d");
+    await tmux.shows(/shell>/);
+
+    // the undo itself is taken back by the next process
+    await tmux.send(`clear; ${launcher} chat --continue`);
+    await tmux.shows(/parley · Ask · Offline/);
+    await tmux.send("/redo");
+    await tmux.shows(/redone notes\.txt/);
+    assert.equal(readFileSync(file, "utf8"), shopping.replace("milk", "oat milk"));
+    await tmux.press("C-d");
+    await tmux.shows(/shell>/);
+  },
+);
+
 test("60 columns without colours: streaming, resize, scrollback, stop", options, async (t) => {
   const lines = Array.from({ length: 40 }, (_, at) => `- point ${at + 1} of forty`);
   const far = await farAgent(t, {

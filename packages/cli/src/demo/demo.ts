@@ -77,8 +77,9 @@ function nextSteps(): string {
 /** A conversation that leaves nothing behind. */
 async function converseHere(options: RunOptions): Promise<number> {
   process.stdout.write(
-    `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type a task, for example:
-list; read notes.txt; replace "bread" with "cake" in notes.txt; run ls -l
+    `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type a command, for example:
+read notes.txt
+replace bread with cake in notes.txt, then run cat notes.txt
 `,
   );
   const { converse } = await import("../chat/chat.ts");

@@ -1,5 +1,7 @@
 // The marks in the left column and the icons of tools. Terminals without UTF-8 get them in ASCII.
 
+import { hasUtf8 } from "../terminal/ascii-text.ts";
+
 export interface Marks {
   readonly user: string;
   readonly thought: string;
@@ -95,10 +97,8 @@ export const asciiMarks: Marks = {
   },
 };
 
-/** A terminal whose locale is not named is taken to know UTF-8, as nearly all do. */
+/** Those that the terminal can show. */
 export function marksFor(environment: NodeJS.ProcessEnv): Marks {
-  const { TERM: kind, LC_ALL: all, LC_CTYPE: type, LANG: language } = environment;
-  if (kind === "linux" || kind === "dumb") return asciiMarks;
-  const locale = [all, type, language].find((each) => each !== undefined && each !== "");
-  return locale === undefined || /utf-?8/i.test(locale) ? unicodeMarks : asciiMarks;
+  const { TERM: kind } = environment;
+  return kind === "linux" || kind === "dumb" || !hasUtf8(environment) ? asciiMarks : unicodeMarks;
 }

@@ -6,7 +6,7 @@ import { TextSanitiser } from "../terminal/sanitise.ts";
 import { markdownLines } from "./markdown-lines.ts";
 
 /** A longer block is finished as it stands, so that a long one is not parsed again and again. */
-const longestRest = 16 * 1024;
+const longestRest = 8 * 1024;
 
 interface Fence {
   /** The line that opened the code, which ends with a line of the same mark. */
@@ -80,7 +80,8 @@ export class StreamedMarkdown {
   }
 
   #takeLong(width: number, lines: string[]): void {
-    const end = Math.max(this.#rest.lastIndexOf("\n"), this.#rest.lastIndexOf(" "), longestRest);
+    const blank = Math.max(this.#rest.lastIndexOf("\n"), this.#rest.lastIndexOf(" "));
+    const end = blank > 0 ? blank : longestRest;
     this.#finish(this.#rest.slice(0, end + 1), width, lines, "part");
   }
 

@@ -1,6 +1,6 @@
 // Fits text into columns. Text must be safe (see terminal/sanitise.ts); it may have colours.
 
-import { breakableParts, displayWidth, glyphWidth, graphemes } from "../terminal/word-wrap.ts";
+import { breakableParts, displayWidth, glyphsOf, glyphWidth } from "../terminal/word-wrap.ts";
 
 /** A longer line loses its middle: nobody reads it, and measuring it takes time. */
 const longestLine = 10_000;
@@ -124,9 +124,13 @@ export function brokenLines(line: string, width: number, most = Number.POSITIVE_
     if (piece.startsWith("\u001b")) {
       style = piece === reset || piece === "\u001b[m" ? "" : `${style}${piece}`;
       now += piece;
-    } else if (ascii.test(piece)) for (const glyph of piece) add(glyph, 1);
-    else for (const { segment } of graphemes(piece)) add(segment, glyphWidth(segment));
-    if (lines.length >= most) return lines.slice(0, most);
+    } else {
+      const isAscii = ascii.test(piece);
+      for (const glyph of isAscii ? piece : glyphsOf(piece)) {
+        add(glyph, isAscii ? 1 : glyphWidth(glyph));
+        if (lines.length >= most) return lines;
+      }
+    }
   }
   return [...lines, style === "" ? now : `${now}${reset}`].slice(0, most);
 }

@@ -161,6 +161,8 @@ function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
 
 /** Relative to the folder of the session, if it is inside. */
 export function shortened(path: string, cwd: string): string {
-  const near = relative(cwd, path);
-  return safeLine((near === "" || /^\.\.(?:[\\/]|$)/.test(near) ? path : near).slice(0, 2 * longestReason));
+  // nobody reads more of it, and a path of megabytes would be looked at character by character
+  const start = path.slice(0, 4 * longestReason);
+  const near = relative(cwd, start);
+  return safeLine((near === "" || /^\.\.(?:[\\/]|$)/.test(near) ? start : near).slice(0, 2 * longestReason));
 }

@@ -297,6 +297,8 @@ export class LiveAgent {
       cwd: target.cwd,
       additionalDirectories: this.#directories(running),
       mcpServers,
+      // our own agent would ask about the settings of the workspace again
+      ...(this.isOwn && { _meta: { "parley.dev/trust": "client" } }),
       setup: {
         ...given,
         ...(mode && { mode }),

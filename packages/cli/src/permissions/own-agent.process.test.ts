@@ -53,7 +53,7 @@ test("a search looks into nothing that may not be read, and says so", patience, 
   writeFileSync(at("a.txt"), "zebra in a");
   writeFileSync(at("b.txt"), "zebra in b");
   const { status, stdout } = await own(
-    "search for zebra",
+    "search zebra",
     "--deny",
     "read a.txt",
     "--deny",
@@ -64,7 +64,7 @@ test("a search looks into nothing that may not be read, and says so", patience, 
   assert.match(stdout, /zebra in b/);
   assert.doesNotMatch(stdout, /zebra in a|zebra inside/);
   assert.match(stdout, /not searched, because the user's rules forbid it: a\.txt/);
-  const found = await own("find files named *.txt", "--deny", "read hidden");
+  const found = await own('@tool find {"pattern": "*.txt"}', "--json", "--deny", "read hidden");
   assert.match(found.stdout, /b\.txt/);
   assert.doesNotMatch(found.stdout, /inside\.txt/);
 });
@@ -89,21 +89,21 @@ test("a mode that changes files without asking changes none that a rule forbids"
   assert.equal(readFileSync(file, "utf8"), "two\n");
   const by = eventsOf(allowed).filter(({ type }) => type === "decision");
   assert.ok(by.some((each) => each["effect"] === "allow" && each["by"] === "agent"));
-  await own("rename n.txt to m.txt", "--mode", "code", "--deny", "write m.txt");
+  await own("move n.txt to m.txt", "--mode", "code", "--deny", "write m.txt");
   assert.ok(existsSync(file));
   await own("delete n.txt", "--mode", "code", "--deny", "write n.txt");
   assert.ok(existsSync(file));
 });
 
 test("a refusal of what only the mode asks about names the mode that does not", patience, async () => {
-  const asked = await own("write hi to new.txt");
+  const asked = await own("create new.txt with hi");
   assert.equal(asked.status, 3);
   assert.match(
     asked.stderr.replaceAll(/\s+/g, " "),
     /new\.txt \(nobody could be asked\) .*use --mode code, in which .* without asking; allow it for this run with --allow /,
   );
   assert.doesNotMatch(asked.stdout + asked.stderr, /the user/);
-  const denied = await own("write hi to new.txt", "--deny", "write");
+  const denied = await own("create new.txt with hi", "--deny", "write");
   assert.doesNotMatch(denied.stderr, /--mode code/);
 });
 

@@ -232,7 +232,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     const run = (prompt: string) => probe.parley(["run", "--session", "again", prompt]);
     writeFileSync(join(probe.cwd, "replayed.txt"), "words of the first turn\n");
     assert.match((await run("read replayed.txt")).stdout, /words of the first turn/);
-    const second = await run("look around");
+    const second = await run("list");
     assert.equal(second.status, 0, second.stderr);
     assert.doesNotMatch(second.stdout, /words of the first turn/);
     const { stdout } = await probe.parley(["sessions", "show", "again", "--json"]);

@@ -35,16 +35,18 @@ test("words of the user are never a summary, however many they are", patience, a
   writeFileSync(file, `read a.txt\n${"something that no rule is about\n".repeat(40_000)}`);
   const { status, stdout, stderr } = await own(["--file", file]);
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /zebra/);
-  assert.match(stdout, /did not understand, and did nothing about: “something .*”, .* and 39995 more/);
+  assert.match(stdout, /did not understand “something that no rule is about”, and did nothing/);
+  assert.doesNotMatch(stdout, /zebra/);
   assert.ok(stdout.length < 5_000, stdout.slice(0, 500));
 });
 
 test("each line of a prompt is a step, also where it begins with then", patience, async () => {
   writeFileSync(join(probe.cwd, "a.txt"), "zebra\n");
   writeFileSync(join(probe.cwd, "b.txt"), "giraffe\n");
-  const { stdout } = await own(["read a.txt\nand then read b.txt\nThen fly to the moon"]);
+  const { stdout } = await own(["read a.txt\nThen read b.txt"]);
   assert.match(stdout, /zebra/);
   assert.match(stdout, /giraffe/);
-  assert.match(stdout, /I did not understand, and did nothing about: “fly to the moon”\./);
+  const wrong = await own(["read a.txt\nthen fly to the moon"]);
+  assert.match(wrong.stdout, /I did not understand “fly to the moon”, and did nothing\./);
+  assert.doesNotMatch(wrong.stdout, /zebra/);
 });

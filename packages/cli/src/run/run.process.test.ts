@@ -55,11 +55,11 @@ suite("the prompt", { concurrency: 2 }, () => {
     assert.ok(existsSync(join(probe.cwd, "victim.txt")));
   });
 
-  test("our own agent explains lines and names in quotes that are mentioned", patience, async () => {
-    const lines = await probe.parley(["run", "explain @notes.txt:1-1"]);
-    assert.match(lines.stdout, /Line 1 of `notes\.txt`:\n```\nhello world\n```/);
-    const quoted = await probe.parley(["run", 'explain @"notes.txt"']);
-    assert.match(quoted.stdout, /`notes\.txt` is text, 1 line\./);
+  test("our own agent reads lines and names in quotes that are mentioned", patience, async () => {
+    const lines = await probe.parley(["run", "read @notes.txt:1-1"]);
+    assert.match(lines.stdout, /`notes\.txt:1-1`:\n```\nhello world\n```/);
+    const quoted = await probe.parley(["run", 'read @"notes.txt"']);
+    assert.match(quoted.stdout, /`notes\.txt`:\n```\nhello world\n```/);
   });
 
   test("our own agent without a model takes no images, and the user is told", patience, async () => {
@@ -399,7 +399,7 @@ test(
 test("a session goes on by its name, is listed, found, shown, exported and deleted", patience, async () => {
   const run = (prompt: string) => probe.parley(["run", "--session", "nightly", prompt]);
   assert.equal((await run("read notes.txt")).status, 0);
-  const ran = await probe.parley(["run", "--json", "--session", "nightly", "look around"]);
+  const ran = await probe.parley(["run", "--json", "--session", "nightly", "list"]);
   const [start] = eventsOf(ran);
   assert.equal(start?.["resumed"], true);
   const sessions = (...args: string[]) => probe.parley(["sessions", ...args]);
@@ -411,7 +411,7 @@ test("a session goes on by its name, is listed, found, shown, exported and delet
   assert.match((await sessions("list")).stdout, /^\w{10} .*parley .* nightly: read notes\.txt$/m);
   assert.match((await sessions("search", "hello", "wor")).stdout, /nightly: read notes\.txt\n.*hello world/);
   assert.equal((await sessions("search", "nobodysaidthis")).status, 1);
-  assert.match((await sessions("show", "nightly")).stdout, /> read notes\.txt\n[\s\S]*> look around\n/);
+  assert.match((await sessions("show", "nightly")).stdout, /> read notes\.txt\n[\s\S]*> list\n/);
   assert.match((await sessions("export", found[0].id)).stdout, /^# read notes\.txt\n/);
   const file = join(probe.folder, "export.json");
   const exported = await sessions("export", "nightly", "--format", "json", "--out", file, "--json");

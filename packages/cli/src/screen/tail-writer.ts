@@ -6,6 +6,8 @@ import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 export interface Tail {
   readonly lines: readonly string[];
   readonly cursor?: { readonly row: number; readonly column: number };
+  /** Whether there was no time for all of it: the next frame is due at once, after the keys that wait. */
+  readonly isPartial?: boolean;
 }
 
 const csi = "\u001b[";

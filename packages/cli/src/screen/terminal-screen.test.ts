@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as immediate } from "node:timers/promises";
 import { HeadlessTerminal } from "../../test/support/headless-terminal.ts";
 import { TerminalScreen } from "./terminal-screen.ts";
 
@@ -254,6 +255,43 @@ test("a key is shown before a frame is due, and what streams in is not", async (
   assert.deepEqual(early, [false, true, false], "the frame that was due later still comes");
 });
 
+test("many lines are written over several frames, and a key goes between them", async (t) => {
+  const { screen, terminal } = opened(t, 40, 8);
+  let typed = "";
+  screen.onKey(({ text }) => {
+    typed += text ?? "";
+    screen.draw(() => ({ lines: [`> ${typed}`] }));
+  });
+  screen.draw({ lines: ["> "] });
+  screen.flush();
+  terminal.written = "";
+  screen.print(numbered(1, 2_000));
+  while (terminal.written === "") await immediate();
+  const first = terminal.written.length;
+  assert.ok(first > 0 && first < 32 * 1024, `${first} characters`);
+  terminal.type("q");
+  // after the key, before anything else
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  assert.match(terminal.written, /> q/);
+  assert.doesNotMatch(terminal.written, /line 2000/);
+  while (!/line 2000/.test(terminal.written)) await immediate();
+  const lines = await terminal.everything();
+  assert.deepEqual(lines.slice(-3), ["line 1999", "line 2000", "> q"]);
+});
+
+test("a tail that there was no time for is drawn again at once, after the keys", async (t) => {
+  const { screen, terminal } = opened(t);
+  let frames = 0;
+  screen.draw(() => {
+    frames += 1;
+    return { lines: [`frame ${frames}`], isPartial: frames < 5 };
+  });
+  while (frames < 5) await immediate();
+  await immediate();
+  assert.equal(frames, 5);
+  assert.match(terminal.written, /frame 5/);
+});
+
 test("the title is written when it changes", (t) => {
   const { screen, terminal } = opened(t);
   for (const title of ["one", "one", "two", "two"]) screen.title(title);
@@ -276,4 +314,23 @@ test("the mouse is reported on the whole screen only, and only where it is wante
   const other = opened(t);
   other.screen.fullScreen();
   assert.doesNotMatch(other.terminal.written, /1000/);
+});
+
+test("a terminal without UTF-8 gets ASCII, in as many columns", async (t) => {
+  const terminal = new HeadlessTerminal(20, 6);
+  const screen = new TerminalScreen(terminal, { LC_ALL: "C" });
+  t.after(() => screen.close());
+  screen.print(["│ 漢字 · naïve …"]);
+  screen.draw({ lines: ["› write · here"], cursor: { row: 0, column: 9 } });
+  screen.title("… agent · works");
+  screen.flush();
+  assert.deepEqual(await terminal.everything(), ["| ???? - na?ve ~", "> write - here"]);
+  const full = screen.fullScreen();
+  full.draw({ lines: ["▶ ✓ 漢"] });
+  screen.flush();
+  assert.match((await terminal.screen()).join("\n"), /^> \+ \?\?/);
+  full.close();
+  screen.close();
+  // no byte of another character, which could be a control character there
+  assert.doesNotMatch(terminal.written, /\P{ASCII}/u);
 });

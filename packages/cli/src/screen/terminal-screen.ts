@@ -2,17 +2,21 @@
 
 import type { Terminal } from "@earendil-works/pi-tui";
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+import { asciiText, hasUtf8 } from "../terminal/ascii-text.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type KeyPress, keyPress } from "./key-press.ts";
 import type { Drawn, FullScreen, Screen } from "./screen.ts";
 import { type Tail, TailWriter } from "./tail-writer.ts";
 import { copySequence, noticeSequence } from "./terminal-requests.ts";
+import type { TerminalWatch } from "./terminal-watch.ts";
 
 /** The methods of a terminal that a screen uses. */
 export type ScreenTerminal = Pick<Terminal, "start" | "stop" | "write" | "columns" | "rows">;
 
 /** No eye sees more frames. */
 const frameMs = 16;
+/** More lines at once keep a terminal busy, and with it everybody who types. The rest comes with the next frame. */
+const frameCharacters = 8 * 1024;
 
 const csi = "\u001b[";
 const emptyTail: Tail = { lines: [] };
@@ -31,12 +35,16 @@ const restoreTitle = `${csi}23;0t`;
 export interface ScreenOptions {
   /** Whether the wheel scrolls on the alternate screen. The terminal then selects text only with Shift. Default: false. */
   readonly hasMouse?: boolean;
+  /** Restores the terminal if this process is killed while the alternate screen is open. */
+  readonly watch?: TerminalWatch;
 }
 
 export class TerminalScreen implements Screen {
   readonly #terminal: ScreenTerminal;
   readonly #environment: NodeJS.ProcessEnv;
   readonly #hasMouse: boolean;
+  readonly #fit: Fit;
+  readonly #watch: TerminalWatch | undefined;
   readonly #keyListeners = new Set<(key: KeyPress) => void>();
   readonly #resizeListeners = new Set<() => void>();
   readonly #writer = new TailWriter();
@@ -45,8 +53,11 @@ export class TerminalScreen implements Screen {
   #full: FullFrame | undefined;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
-  #early: NodeJS.Immediate | undefined;
+  /** Whether a frame with a key is due. */
+  #early = false;
   #lastFrame = Number.NEGATIVE_INFINITY;
+  /** Whether the last frame left something for the next. */
+  #isPartial = false;
   #state: "open" | "suspended" | "closed" = "open";
   #title: string | undefined;
   #isFocused = true;
@@ -54,17 +65,27 @@ export class TerminalScreen implements Screen {
   constructor(
     terminal: ScreenTerminal,
     environment: NodeJS.ProcessEnv = process.env,
-    { hasMouse = false }: ScreenOptions = {},
+    { hasMouse = false, watch }: ScreenOptions = {},
   ) {
+    this.#watch = watch;
     this.#terminal = terminal;
     this.#environment = environment;
     this.#hasMouse = hasMouse;
+    this.#fit = hasUtf8(environment)
+      ? fitting
+      : (line, columns) => fitting(asciiText(line.replaceAll(unsafe, "")), columns);
     process.on("exit", this.#leave);
     this.#start();
   }
 
-  get #fullBegin(): string {
-    return `${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`;
+  #beginFull(): void {
+    this.#watch?.begin(`${this.#fullEnd}${csi}?25h${csi}?2004l${ignoreFocus}\r\n`);
+    this.#terminal.write(`${csi}?1049h${csi}2J${this.#hasMouse ? reportMouse : ""}`);
+  }
+
+  #endFull(): void {
+    this.#terminal.write(this.#fullEnd);
+    this.#watch?.end();
   }
 
   get #fullEnd(): string {
@@ -105,10 +126,10 @@ export class TerminalScreen implements Screen {
 
   fullScreen(): FullScreen {
     if (this.#full !== undefined) throw new Error("fullScreen: one is open already; close it first");
-    this.#frame();
-    const full = new FullFrame();
+    this.flush();
+    const full = new FullFrame(this.#fit);
     this.#full = full;
-    this.#terminal.write(this.#fullBegin);
+    this.#beginFull();
     return {
       draw: (tail) => {
         full.tail = tail;
@@ -117,16 +138,17 @@ export class TerminalScreen implements Screen {
       close: () => {
         if (this.#full !== full) return;
         this.#full = undefined;
-        this.#terminal.write(this.#fullEnd);
+        this.#endFull();
         this.#schedule();
       },
     };
   }
 
   async suspend<T>(work: () => Promise<T>): Promise<T> {
-    this.#frame();
+    this.flush();
     const isFull = this.#full !== undefined;
-    this.#terminal.write(isFull ? this.#fullEnd : this.#writer.clear(this.columns, this.rows));
+    if (isFull) this.#endFull();
+    else this.#terminal.write(this.#writer.clear(this.columns, this.rows));
     this.#state = "suspended";
     this.#stop();
     try {
@@ -138,7 +160,7 @@ export class TerminalScreen implements Screen {
 
   title(text: string): void {
     if (this.#state === "closed") return;
-    const title = safeLine(text).slice(0, 200);
+    const title = this.#fit(safeLine(text).slice(0, 200), 200);
     if (title === this.#title) return;
     this.#terminal.write(`${this.#title === undefined ? saveTitle : ""}\u001b]2;${title}\u0007`);
     this.#title = title;
@@ -149,7 +171,8 @@ export class TerminalScreen implements Screen {
   }
 
   notify(text: string): void {
-    if (this.#state === "open") this.#terminal.write(noticeSequence(safeLine(text), this.#environment));
+    if (this.#state === "open")
+      this.#terminal.write(noticeSequence(this.#fit(safeLine(text), 1_000), this.#environment));
   }
 
   copy(text: string): void {
@@ -164,16 +187,17 @@ export class TerminalScreen implements Screen {
   }
 
   flush(): void {
-    this.#frame();
+    do this.#frame();
+    while (this.#state === "open" && this.#full === undefined && this.#finished.length > 0);
   }
 
   close(): void {
     if (this.#state === "closed") return;
     if (this.#state === "open") {
-      if (this.#full !== undefined) this.#terminal.write(this.#fullEnd);
+      if (this.#full !== undefined) this.#endFull();
       this.#full = undefined;
       this.#tail = emptyTail;
-      this.#frame();
+      this.flush();
       this.#terminal.write(`${this.#writer.clear(this.columns, this.rows)}${csi}?25h`);
       this.#stop();
     }
@@ -207,7 +231,7 @@ export class TerminalScreen implements Screen {
   #resume(isFull: boolean): void {
     this.#state = "open";
     this.#start();
-    if (isFull) this.#terminal.write(this.#fullBegin);
+    if (isFull) this.#beginFull();
     this.#full?.forget();
     this.#schedule();
   }
@@ -217,8 +241,10 @@ export class TerminalScreen implements Screen {
     const key = keyPress(data);
     if (key === undefined) return;
     for (const listener of [...this.#keyListeners]) listener(key);
-    // whoever types does not wait until a frame is due
-    if (this.#timer !== undefined) this.#early ??= setImmediate(() => this.#frame(true));
+    // whoever types waits neither until a frame is due nor for what else was received meanwhile
+    if (this.#early || (this.#timer === undefined && this.#immediate === undefined)) return;
+    this.#early = true;
+    process.nextTick(() => this.#earlyFrame());
   }
 
   #resized(): void {
@@ -237,28 +263,50 @@ export class TerminalScreen implements Screen {
   #unschedule(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#immediate);
-    clearImmediate(this.#early);
     this.#timer = undefined;
     this.#immediate = undefined;
-    this.#early = undefined;
+    this.#early = false;
   }
 
-  #frame(isEarly = false): void {
-    if (this.#state !== "open") return this.#unschedule();
-    const { columns, rows } = this;
-    const bytes = this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
-    this.#early = undefined;
-    if (!isEarly) {
-      // what was printed meanwhile is in this frame
-      this.#unschedule();
-      this.#lastFrame = performance.now();
-    }
+  /** The number of finished lines for one frame. */
+  #fitting(): number {
+    let size = 0;
+    const end = this.#finished.findIndex((line) => {
+      size += line.length;
+      return size > frameCharacters;
+    });
+    return end < 0 ? this.#finished.length : Math.max(1, end);
+  }
+
+  #earlyFrame(): void {
+    // another frame may have shown the key
+    const bytes = this.#early && this.#state === "open" ? this.#bytes(true) : "";
+    this.#early = false;
     if (bytes !== "") this.#terminal.write(bytes);
   }
 
+  #frame(): void {
+    if (this.#state !== "open") return this.#unschedule();
+    this.#isPartial = false;
+    const bytes = this.#bytes(false);
+    // what was printed meanwhile is in this frame
+    this.#unschedule();
+    this.#lastFrame = performance.now();
+    if (bytes !== "") this.#terminal.write(bytes);
+    if (this.#isPartial) this.#immediate = setImmediate(() => this.#frame());
+  }
+
+  #bytes(isEarly: boolean): string {
+    const { columns, rows } = this;
+    return this.#full?.frame(columns, rows, isEarly) ?? this.#inlineFrame(columns, rows, isEarly);
+  }
+
   #inlineFrame(columns: number, rows: number, isEarly: boolean): string {
-    const tail = shownTail(made(this.#tail, isEarly), columns, rows);
-    const finished = this.#finished.splice(0).map((line) => fitting(line, columns));
+    // what is not written yet goes before what could be drawn
+    const drawn = made(this.#tail, isEarly || this.#finished.length > this.#fitting());
+    const tail = shownTail(drawn, columns, rows, this.#fit);
+    const finished = this.#finished.splice(0, this.#fitting()).map((line) => this.#fit(line, columns));
+    this.#isPartial = drawn.isPartial === true || this.#finished.length > 0;
     return this.#writer.frame(finished, tail, columns, rows);
   }
 }
@@ -268,9 +316,9 @@ function made(drawn: Drawn, isEarly: boolean): Tail {
 }
 
 /** The last rows that fit, with the cursor among them. */
-function shownTail({ lines, cursor }: Tail, columns: number, rows: number): Tail {
+function shownTail({ lines, cursor }: Tail, columns: number, rows: number, fitted: Fit): Tail {
   const hidden = Math.max(0, lines.length - (rows - 1));
-  const shown = lines.slice(hidden).map((line) => fitting(line, columns));
+  const shown = lines.slice(hidden).map((line) => fitted(line, columns));
   if (cursor === undefined || cursor.row < hidden) return { lines: shown };
   const column = Math.min(cursor.column, columns - 1);
   return { lines: shown, cursor: { row: Math.min(cursor.row - hidden, shown.length - 1), column } };
@@ -282,6 +330,9 @@ const plain = /^[\x20-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
 const unsafe = /[\u0000-\u0008\u000a-\u001a\u001c-\u001f\u007f-\u009f]|\u001b(?!\[[\d;:]*m)/g;
 
+/** Makes a line safe, and as wide as the terminal at most. */
+type Fit = (line: string, columns: number) => string;
+
 /** A line that is too wide would take two rows. */
 function fitting(line: string, columns: number): string {
   if (line.length <= columns && plain.test(line)) return line;
@@ -292,7 +343,12 @@ function fitting(line: string, columns: number): string {
 /** The alternate screen: each row has its place. */
 class FullFrame {
   tail: Drawn = emptyTail;
+  readonly #fit: Fit;
   #rows: readonly string[] = [];
+
+  constructor(fit: Fit) {
+    this.#fit = fit;
+  }
 
   /** Forgets what is on the screen. */
   forget(): void {
@@ -301,7 +357,7 @@ class FullFrame {
 
   frame(columns: number, rows: number, isEarly: boolean): string {
     const tail = made(this.tail, isEarly);
-    const lines = tail.lines.slice(0, rows).map((line) => fitting(line, columns));
+    const lines = tail.lines.slice(0, rows).map((line) => this.#fit(line, columns));
     let body = "";
     for (let at = 0; at < rows; at++) {
       const line = lines[at] ?? "";

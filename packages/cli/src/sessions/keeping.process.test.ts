@@ -17,7 +17,7 @@ const hasAnywhere = (words: string): string[] =>
 
 test("a session that is not to be kept leaves nothing, with our own agent too", patience, async () => {
   writeFileSync(join(probe.cwd, "a.txt"), "zebra-text");
-  const { status, stdout } = await probe.parley(["run", "--no-history", "read a.txt and zebra-prompt"]);
+  const { status, stdout } = await probe.parley(["run", "--no-history", "read a.txt\n@say zebra-prompt"]);
   assert.equal(status, 0);
   assert.match(stdout, /zebra-text|zebra-prompt/);
   assert.deepEqual([...hasAnywhere("zebra-prompt"), ...hasAnywhere("zebra-text")], []);

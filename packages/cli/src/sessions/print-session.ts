@@ -58,14 +58,14 @@ export async function showSession({ positionals, json }: Invocation): Promise<nu
   return 0;
 }
 
-const formats = ["markdown", "json"] as const;
+const formats = ["markdown", "html", "json"] as const;
 
 export async function exportStored({ values, positionals, json }: Invocation): Promise<number> {
   const word = oneSession(positionals, "sessions export");
   const format = formats.find((each) => each === (values["format"] ?? "markdown"));
   if (format === undefined) {
     throw usageError(
-      `--format: expected markdown or json, got ${escapedLine(String(values["format"]))}`,
+      `--format: expected markdown, html or json, got ${escapedLine(String(values["format"]))}`,
       "see parley help sessions export",
     );
   }

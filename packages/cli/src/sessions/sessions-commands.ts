@@ -55,9 +55,9 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION",
     completes: "session",
     options: {
-      format: option("FORMAT", "markdown, or json for all details", {
+      format: option("FORMAT", "markdown, html for a page, or json for all details", {
         short: "f",
-        completes: ["markdown", "json"],
+        completes: ["markdown", "html", "json"],
         default: "markdown",
       }),
       out: option("FILE", "File to write to (default: stdout)", { short: "o", completes: "file" }),

@@ -52,8 +52,8 @@ test("a name that is not known is reported with its path, and the rest is used",
   );
   assert.equal(config.agent?.mode, "chat");
   assert.deepEqual(warnings, [
-    "config.json: agent.modle is not known; there are model, providers, mode, effort, autoApprove, maxTurnRequests, compactAt, sandbox, privateHosts",
-    'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, models',
+    "config.json: agent.modle is not known; there are model, providers, localServers, registry, mode, effort, autoApprove, maxTurnRequests, compactAt, sandbox, hooks, loginShell, mcpServers, privateHosts",
+    'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, region, project, location, resource, apiVersion, models',
     "config.json: __proto__ is not known; there are $schema, agent, agents, client, chat",
   ]);
 });
@@ -61,7 +61,7 @@ test("a name that is not known is reported with its path, and the rest is used",
 test("every value that cannot be used is told at once, with what is wanted, and without what it says", () => {
   const message = failure(
     `{"agent":{"privateHosts":["a",1],"mode":"yolo","maxTurnRequests":0.5,"model":"","providers":{"w":{"baseUrl":["sk-secret-1"],"apiKey":5,
-      "models":{"m":{"thinks":"sk-secret-2","price":{"input":1}}}}}}}`,
+      "models":{"m":{"takesImages":"sk-secret-2","price":{"input":1}}}}}}}`,
   );
   assert.deepEqual(message.split("\n"), [
     "config.json: agent.privateHosts[1] must be a text, got 1",
@@ -70,7 +70,7 @@ test("every value that cannot be used is told at once, with what is wanted, and 
     "config.json: agent.model must be a text that is not empty, got an empty text",
     "config.json: agent.providers.w.baseUrl must be a text, got a list",
     "config.json: agent.providers.w.apiKey must be a text, got 5",
-    "config.json: agent.providers.w.models.m.thinks must be true or false, got another text",
+    "config.json: agent.providers.w.models.m.takesImages must be true or false, got another text",
     "config.json: agent.providers.w.models.m.price.output is missing",
   ]);
 });

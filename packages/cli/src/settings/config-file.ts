@@ -10,6 +10,7 @@ import { agentEntries, checkConfig, configShape, readyAgents, setConfigValue } f
 import { CommandError } from "../command/command.ts";
 import type { ChatConfig } from "./chat-config.ts";
 import { configPath } from "./data-folder.ts";
+import { checkOwnServers } from "./own-mcp.ts";
 
 export interface Config extends ClientConfig {
   readonly agent?: AgentConfig;
@@ -53,6 +54,7 @@ export function checkedConfig(text: string, warn: (text: string) => void): Confi
   withConfigErrors(() => {
     configuredMcpServers(config);
     agentEntries(readyAgents({ command: "" }), config);
+    checkOwnServers(config.agent ?? {});
   });
   checkModel(config);
   return config;

@@ -54,6 +54,11 @@ export function credentialsPath(): string {
   return join(dataFolder(), "credentials.json");
 }
 
+/** Logins to MCP servers, one file each. */
+export function mcpLoginsFolder(): string {
+  return join(dataFolder(), "mcp-logins");
+}
+
 /** Whether nobody asked today under this name. Keeps a date in the state folder, if that can be written. */
 export function isFirstToday(name: string): boolean {
   const file = join(stateFolder(), name);

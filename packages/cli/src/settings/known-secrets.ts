@@ -1,11 +1,12 @@
 // Collects known secrets, which must not appear in anything that is stored or printed.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { isSecretVariable, secretsIn } from "@parley/acp/internal/redact";
 import { streamRedactor } from "@parley/acp/redact";
 import { agentCredentialsPath } from "./agent-credentials.ts";
 import { readConfig } from "./config-file.ts";
-import { credentialsPath } from "./data-folder.ts";
+import { credentialsPath, mcpLoginsFolder } from "./data-folder.ts";
 
 /** Loads the secrets when they are needed. */
 export type SecretsLoader = () => Promise<readonly string[]>;
@@ -14,6 +15,7 @@ export type SecretsLoader = () => Promise<readonly string[]>;
 export function knownSecrets(given: object = {}): string[] {
   const keys = stringsIn(credentialsPath());
   const logins = stringsIn(agentCredentialsPath());
+  const tokens = mcpTokens();
   const config = readableConfig();
   const { env } = process;
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
@@ -21,7 +23,7 @@ export function knownSecrets(given: object = {}): string[] {
     // the path of a key file is not secret
     isSecretVariable(name) && !(value.startsWith("/") && existsSync(value)) ? [value] : [],
   );
-  return [...variables, ...keys, ...logins, ...secretsIn({ config, given, addresses })];
+  return [...variables, ...keys, ...logins, ...tokens, ...secretsIn({ config, given, addresses })];
 }
 
 function readableConfig(): object {
@@ -47,12 +49,24 @@ function parsed(argument: string): unknown {
   }
 }
 
-/** Every string in a JSON file. */
-function stringsIn(path: string): string[] {
+/** The tokens of the logins to MCP servers, but not their addresses. */
+function mcpTokens(): string[] {
+  const folder = mcpLoginsFolder();
+  try {
+    const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+    return files.flatMap((name) => stringsIn(join(folder, name), /token$|secret$/));
+  } catch {
+    // no login is stored
+    return [];
+  }
+}
+
+/** Every string in a JSON file whose name fits. */
+function stringsIn(path: string, wanted = /^/): string[] {
   try {
     const found: string[] = [];
-    JSON.parse(readFileSync(path, "utf8"), (_, value: unknown) => {
-      if (typeof value === "string") found.push(value);
+    JSON.parse(readFileSync(path, "utf8"), (name, value: unknown) => {
+      if (typeof value === "string" && wanted.test(name)) found.push(value);
       return value;
     });
     return found;

@@ -36,6 +36,8 @@ test("TH16 nothing of an untrusted folder takes effect, and one notice says so",
     /1 rule of \.parley\/policy and 1 MCP server of \.mcp\.json ignored: you have not trusted this folder; to see them, run \S*parley trust/;
   assert.match(stderr.replaceAll(/\s+/g, " "), notice);
   assert.equal(stderr.match(/ignored/g)?.length, 1, stderr);
+  // the agent knows that the client asks about the folder
+  assert.doesNotMatch(stderr.replaceAll(/\s+/g, " "), /is not started/);
   const doctor = await probe.parley(["doctor", "--agent", "parley"]);
   assert.match(
     doctor.stdout,

@@ -35,13 +35,11 @@ export async function usableServers(
   { config = readConfig(() => undefined), isResolving = true }: ServerCheck = {},
 ): Promise<readonly McpServer[]> {
   const names = new Set(own.map(({ name }) => name));
-  const origins = new Set(own.flatMap((server) => originOf(server) ?? []));
   const usable: McpServer[] = [];
-  for (const server of servers) {
+  for (const server of servers.filter(({ name }) => !names.has(name))) {
     const origin = originOf(server);
-    if (names.has(server.name)) continue;
-    if (origin === undefined) usable.push(server);
-    else if (origins.has(origin)) usable.push(withoutMark(server));
+    const named = withOwnOrigin(server, own);
+    if (origin === undefined || named !== server) usable.push(named);
     else {
       const problem = await privateProblem(origin, config, isResolving);
       if (problem === undefined) usable.push(server);
@@ -51,8 +49,10 @@ export async function usableServers(
   return usable;
 }
 
-/** The user named this address. */
-function withoutMark(server: McpServer): McpServer {
+/** Without its mark, if the user named its address. */
+export function withOwnOrigin(server: McpServer, own: readonly McpServer[]): McpServer {
+  const origin = originOf(server);
+  if (origin === undefined || !own.some((each) => originOf(each) === origin)) return server;
   const { _meta, ...rest } = server as McpServer & { readonly _meta?: unknown };
   return rest as McpServer; // as: the same server without its mark
 }

@@ -1,4 +1,4 @@
-// Exports a session as Markdown or JSON, without secrets.
+// Exports a session as Markdown, HTML or JSON, without secrets.
 
 import type { Entry } from "@parley/acp";
 import type { Redactor } from "@parley/acp/redact";
@@ -6,8 +6,8 @@ import type { HistorySession } from "./history-record.ts";
 
 /** The format of an export, and the secrets to replace. */
 export interface ExportOptions {
-  /** "markdown" to read it, "json" to process it. */
-  readonly format: "markdown" | "json";
+  /** "markdown" or "html", a page that needs nothing else, to read it; "json" to process it. */
+  readonly format: "markdown" | "html" | "json";
   /** Known secrets, such as API keys. They are replaced in addition to those that are found. */
   readonly secrets?: Iterable<string> | undefined;
   /** The home directory of the user, which is replaced. */
@@ -18,14 +18,14 @@ export interface ExportOptions {
 
 /** An exported session. */
 export interface ExportedSession {
-  /** The Markdown or JSON. */
+  /** The Markdown, HTML or JSON. */
   readonly text: string;
   /** How many different secrets were replaced. */
   readonly secrets: number;
 }
 
 /**
- * Exports a session as Markdown or JSON. Secrets, user names and the home directory are replaced, unless `raw` is set.
+ * Exports a session as Markdown, HTML or JSON. Secrets, user names and the home directory are replaced, unless `raw` is set.
  *
  * @example
  * import type { Entry } from "@parley/acp";
@@ -51,11 +51,13 @@ export async function exportSession(
   ]);
   const redactor = redact.redactor({ secrets, home });
   const clean = raw ? { session, entries } : redacted(redactor, session, entries);
-  const text =
-    format === "json"
-      ? `${JSON.stringify({ parley: "session", version: 1, ...clean }, undefined, 1)}\n`
-      : sessionMarkdown(clean.session, clean.entries);
-  return { text, secrets: raw ? 0 : redactor.distinct };
+  const result = (text: string) => ({ text, secrets: raw ? 0 : redactor.distinct });
+  if (format === "json")
+    return result(`${JSON.stringify({ parley: "session", version: 1, ...clean }, undefined, 1)}\n`);
+  const markdown = sessionMarkdown(clean.session, clean.entries);
+  if (format === "markdown") return result(markdown);
+  const { sessionHtml } = await import("./session-html.ts");
+  return result(sessionHtml(markdown));
 }
 
 /** Three passes find secrets that are named late or split into pieces. */

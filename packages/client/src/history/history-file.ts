@@ -133,6 +133,14 @@ class HistoryFile implements RecordingHistory {
     for await (const stored of (await this.#store()).entries(id)) yield readEntry(stored);
   }
 
+  async *prompts(id: string): AsyncGenerator<Extract<Entry, { kind: "prompt" }>> {
+    for await (const stored of (await this.#store()).entries(id)) {
+      // nothing else is parsed: a long session has few prompts
+      const entry = stored.kind === "prompt" ? readEntry(stored) : undefined;
+      if (entry?.kind === "prompt") yield entry;
+    }
+  }
+
   async delete(id: string): Promise<void> {
     const store = await this.#store();
     if ((await store.get(id)) === undefined) throw unknownSession(id);

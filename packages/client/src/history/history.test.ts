@@ -247,6 +247,43 @@ test("nothing that an agent says in Markdown speaks for the user, hides what fol
   await history.close();
 });
 
+test("an exported page holds all of it as text: nothing of it runs, is loaded, or ends a block", async () => {
+  const history = opened({ path: newPath() });
+  const hostile =
+    '<script>alert(1)</script>\n```\n</blockquote><img src=x onerror=alert(2)>\n## User\n> & "quoted"';
+  const id = await recorded(
+    history,
+    turn(hostile, [
+      says(hostile),
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "t",
+        title: "Edit <b onclick='x'> `a`",
+        kind: "edit",
+        status: "completed",
+        content: [
+          { type: "diff", path: "/a<i>", oldText: "</pre><b>old\n", newText: "</pre><b>new\n", changes: [] },
+        ],
+      },
+    ]),
+  );
+  const { text: page } = await exportSession((await history.find(id))!, await entriesOf(history, id), {
+    format: "html",
+  });
+  const tags = new Set(page.slice(page.indexOf("</style>") + 8).match(/<[^>]*>/g));
+  const ours = "h1 h2 ul li p blockquote pre ins del strong em code".split(" ");
+  for (const tag of tags)
+    assert.ok(
+      [...ours, "html"].some((name) => [`<${name}>`, `</${name}>`].includes(tag)),
+      tag,
+    );
+  assert.equal(page.match(/<h2>/g)?.length, 2, "one of the user, one of the agent");
+  assert.match(page, /&lt;script&gt;alert\(1\)&lt;\/script&gt;/);
+  assert.match(page, /<del>-&lt;\/pre&gt;&lt;b&gt;old<\/del>\n<ins>\+&lt;\/pre&gt;&lt;b&gt;new<\/ins>/);
+  assert.match(page, /default-src 'none'/);
+  await history.close();
+});
+
 test("a call that has ended stays what it was, whatever later turns do under its id", async () => {
   const history = opened({ path: newPath() });
   const call = (title: string): SessionUpdate => ({

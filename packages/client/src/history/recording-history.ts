@@ -1,5 +1,6 @@
 // A history that records, for the managed agent and the command.
 
+import type { Entry } from "@parley/acp";
 import type { History } from "./history.ts";
 import type { NewHistorySession } from "./history-record.ts";
 import type { SessionRecorder } from "./session-recorder.ts";
@@ -12,6 +13,8 @@ export interface RecordingHistory extends History {
   begin(session: NewHistorySession): Promise<SessionRecorder>;
   /** Keeps others out of a session until the history is closed. Rejects with RequestError -32066 while another process is in it. */
   claim(id: string): Promise<void>;
+  /** Reads the prompts of a session, oldest first. */
+  prompts(id: string): AsyncIterable<Extract<Entry, { kind: "prompt" }>>;
   /** Goes on with a session that was recorded before. Rejects with RequestError -32066 while another process does. */
   resume(id: string, agentSessionId?: string): Promise<SessionRecorder>;
 }

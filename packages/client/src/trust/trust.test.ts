@@ -120,6 +120,36 @@ test("TH16 a byte that changes no item asks again, too", (t) => {
   assert.equal(check().state, "changed");
 });
 
+test("TH16 a decision about one item holds for exactly this item of this folder, until it is revoked", (t) => {
+  const { base, folder, put, folders } = place(t);
+  put(".mcp.json", { mcpServers: { db: server, web: server } });
+  const decisions = () => {
+    const settings = workspaceSettings(folder);
+    return settings.items.map((item) => folders.decision(settings, item));
+  };
+  const decide = (at: number, decision: "always" | "never") => {
+    const settings = workspaceSettings(folder);
+    folders.decide(settings, settings.items[at]!, decision);
+  };
+  assert.deepEqual(decisions(), [undefined, undefined]);
+  decide(0, "always");
+  decide(1, "never");
+  assert.deepEqual(decisions(), ["always", "never"]);
+  assert.equal(folders.check(workspaceSettings(folder)).state, "new", "the folder itself is not trusted");
+  assert.deepEqual(folders.list(), []);
+  put(".mcp.json", { mcpServers: { web: server, db: { ...server, args: ["other"] } } });
+  assert.deepEqual(decisions(), ["never", undefined]);
+  put(".mcp.json", { mcpServers: { db: server, web: server } });
+  renameSync(folder, join(base, "moved"));
+  mkdirSync(folder);
+  put(".mcp.json", { mcpServers: { db: server, web: server } });
+  assert.deepEqual(decisions(), [undefined, undefined], "another folder at the same path");
+  decide(0, "always");
+  assert.equal(folders.revoke(folder), true);
+  assert.deepEqual(decisions(), [undefined, undefined]);
+  assert.equal(folders.revoke(folder), false);
+});
+
 test("trusted folders are listed and revoked, also when they are gone", (t) => {
   const { base, folder, put, folders, check } = place(t);
   put(".parley/policy", "deny write b\n");

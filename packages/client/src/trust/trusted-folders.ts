@@ -2,6 +2,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -35,13 +36,23 @@ export interface TrustedFolder {
   readonly since: Date;
 }
 
+/** What the user decided about one item of a folder, such as an MCP server. */
+export type ItemDecision = "always" | "never";
+
 /** The folders that the user trusts. */
 export interface TrustedFolders {
   /** Compares the settings of a folder with those that were trusted. */
   check(settings: WorkspaceSettings): FolderTrust;
   /** Trusts exactly these settings of this folder, until it is revoked. */
   trust(settings: WorkspaceSettings): void;
-  /** Returns false if the folder is not trusted. */
+  /**
+   * What the user decided about one item of a folder, as it is now. Undefined if the user did not decide, and if the item or
+   * the folder is another one.
+   */
+  decision(settings: WorkspaceSettings, item: WorkspaceItem): ItemDecision | undefined;
+  /** Remembers a decision about exactly this item of this folder, until it is revoked. */
+  decide(settings: WorkspaceSettings, item: WorkspaceItem, decision: ItemDecision): void;
+  /** Forgets the trust in a folder and the decisions about its items. Returns false if there was nothing to forget. */
   revoke(folder: string): boolean;
   /** Returns all trusted folders by their path. */
   list(): readonly TrustedFolder[];
@@ -80,6 +91,13 @@ export function trustedFolders(stateDir: string): TrustedFolders {
   if (typeof stateDir !== "string" || resolve(stateDir) !== stateDir.replace(/(?<=.)\/$/, ""))
     throw new TypeError(`trustedFolders: expected an absolute path, got ${JSON.stringify(stateDir)}`);
   const fileOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.json`);
+  const decisionsOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.items`);
+  const write = (file: string, content: object) => {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const temporary = join(stateDir, `${randomUUID()}.tmp`);
+    writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
+    renameSync(temporary, file);
+  };
   return {
     check(settings) {
       const none = { changed: [], gone: [] };
@@ -92,18 +110,29 @@ export function trustedFolders(stateDir: string): TrustedFolders {
     trust(settings) {
       const { folder, identity, items } = settings;
       const record: TrustRecord = { folder, since: Date.now(), identity, items: items.map(summaryOf) };
-      mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-      const temporary = join(stateDir, `${randomUUID()}.tmp`);
-      writeFileSync(temporary, JSON.stringify({ parley: "trust", version, ...record }), { mode: 0o600 });
-      renameSync(temporary, fileOf(folder));
+      write(fileOf(folder), { parley: "trust", version, ...record });
       forgetOldest(stateDir);
     },
+    decision(settings, item) {
+      const { items } = readDecisions(decisionsOf(settings.folder), settings);
+      const found = items[summaryOf(item)[2]];
+      return found === "always" || found === "never" ? found : undefined;
+    },
+    decide(settings, item, decision) {
+      const { folder, identity } = settings;
+      const { items } = readDecisions(decisionsOf(folder), settings);
+      const { device, inode } = identity;
+      const kept = Object.fromEntries([...Object.entries(items), [summaryOf(item)[2], decision]]);
+      write(decisionsOf(folder), { parley: "decisions", version, folder, device, inode, items: kept });
+    },
     revoke(folder) {
-      const found = recordsIn(stateDir).filter(({ record }) =>
-        [resolve(folder), realPath(folder)].includes(record.folder),
-      );
-      for (const { file } of found) rmSync(file, { force: true });
-      return found.length > 0;
+      const paths = [resolve(folder), realPath(folder)];
+      const files = [
+        ...recordsIn(stateDir).flatMap(({ file, record }) => (paths.includes(record.folder) ? [file] : [])),
+        ...paths.map(decisionsOf).filter((file) => existsSync(file)),
+      ];
+      for (const file of files) rmSync(file, { force: true });
+      return files.length > 0;
     },
     list: () =>
       recordsIn(stateDir)
@@ -149,6 +178,23 @@ function readRecord(file: string): TrustRecord | undefined {
     typeof folder === "string" && typeof since === "number" && isObject(identity) && Array.isArray(items);
   // as: this version writes these
   return isWhole ? (value as unknown as TrustRecord) : undefined;
+}
+
+/** By the hash of an item. Empty for another folder at the same path. */
+function readDecisions(
+  file: string,
+  { folder, identity: { device, inode } }: WorkspaceSettings,
+): { readonly items: Readonly<Record<string, unknown>> } {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const isOfFolder =
+      isObject(value) && value["folder"] === folder && value["device"] === device && value["inode"] === inode;
+    if (isOfFolder && value["version"] === version && isObject(value["items"]))
+      return { items: value["items"] };
+  } catch {
+    // nothing is decided yet
+  }
+  return { items: {} };
 }
 
 function recordsIn(stateDir: string): { readonly file: string; readonly record: TrustRecord }[] {

@@ -28,6 +28,8 @@ export interface Source {
   end(): Promise<FolderChanges>;
   /** Whether changes of the file at this path are seen. */
   covers(path: BytePath): Promise<boolean>;
+  /** A content that is kept, by its name. */
+  content(id: string): Promise<Buffer>;
 }
 
 /** The bounds of what is stored. */
@@ -44,6 +46,8 @@ export interface ReviewLimits {
   readonly contentBytes: number;
   /** Without git: the number of files that are looked at. 20,000 unless set. */
   readonly files: number;
+  /** The turns of one session with a name. What is more is not stored. 64 MiB unless set. */
+  readonly turnBytes: number;
   /** What all sessions of a workspace may store together. The oldest are removed first. 512 MiB unless set. */
   readonly storedBytes: number;
 }
@@ -55,6 +59,7 @@ export const defaultLimits: ReviewLimits = {
   textFileBytes: 2 ** 20,
   contentBytes: 64 * 2 ** 20,
   files: 20_000,
+  turnBytes: 64 * 2 ** 20,
   storedBytes: 512 * 2 ** 20,
 };
 

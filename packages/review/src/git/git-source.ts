@@ -1,24 +1,25 @@
-// Snapshots of a repository at both ends of a turn: a copy of the user's index, brought up to date, as a tree.
+// Snapshots of a repository at both ends of a turn: a copy of the user's index, brought up to date. What the second update
+// changes in it is what the turn changed.
 
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type FolderChanges, type ReviewLimits, type Source, shownList } from "../files/source.ts";
 import { type BytePath, type Hash, shownPath } from "../files/version.ts";
 import { firstLook } from "./first-look.ts";
+import { type Blob, entriesOf, indexChanges, noBlob } from "./index-changes.ts";
 import { LeftOut } from "./left-out.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { headCommit } from "./repository.ts";
 import { GitError, runGit, zeroSeparated } from "./run-git.ts";
-import { treeChanges } from "./tree-changes.ts";
 
 /** How often a snapshot starts again when files vanish under it. */
 const attempts = 3;
 
-interface Point {
-  readonly tree: string;
+/** The start of a turn. */
+interface Begin {
   readonly head: string | undefined;
-  /** The rest of the work for the next snapshot. */
-  readonly settled: Promise<void>;
+  /** What our index had where it was changed since. */
+  readonly before: Map<BytePath, Blob>;
 }
 
 export class GitSource implements Source {
@@ -35,9 +36,7 @@ export class GitSource implements Source {
   #isPrepared = false;
   /** The user's index that ours knows. */
   #seenIndex = "";
-  /** The tree of our index, if it is known. */
-  #tree: string | undefined;
-  #begin: Point | undefined;
+  #begin: Begin | undefined;
 
   constructor(
     dir: PrivateGitDir,
@@ -74,22 +73,22 @@ export class GitSource implements Source {
   }
 
   async begin(): Promise<void> {
-    const point = await this.#snapshot();
-    await point.settled;
-    this.#begin = point;
+    const head = await headCommit(this.#dir.repository);
+    await this.#snapshot(new Map());
+    this.#begin = { head, before: new Map() };
   }
 
   async end(): Promise<FolderChanges> {
     const begin = this.#begin;
     this.#begin = undefined;
     if (begin === undefined) return { files: [], notes: [] };
-    const end = await this.#snapshot();
-    const isCovered = (path: BytePath) => !this.#leftOut.has(path);
-    const [files] = await Promise.all([
-      treeChanges(this.#dir, [begin.tree, end.tree], isCovered),
-      end.settled,
-    ]);
-    return { files, notes: await this.#headNotes(begin.head, end.head) };
+    const head = await headCommit(this.#dir.repository);
+    await this.#snapshot(begin.before);
+    const files = await indexChanges(this.#dir, begin.before);
+    return {
+      files: files.filter(({ path }) => !this.#leftOut.has(path)),
+      notes: await this.#headNotes(begin.head, head),
+    };
   }
 
   async covers(path: BytePath): Promise<boolean> {
@@ -104,17 +103,16 @@ export class GitSource implements Source {
     return output?.length === 0;
   }
 
-  async #snapshot(): Promise<Point> {
-    const head = await headCommit(this.#dir.repository);
+  content(id: string): Promise<Buffer> {
+    return this.#dir.run(["cat-file", "blob", id]);
+  }
+
+  /** `before` gets what our index had where it is changed. */
+  async #snapshot(before: Map<BytePath, Blob>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const isChanged = await this.#update();
-        if (!isChanged && this.#tree !== undefined)
-          return { tree: this.#tree, head, settled: Promise.resolve() };
-        const tree = (await this.#dir.run(["write-tree"])).toString("latin1").trim();
-        this.#tree = tree;
-        // without it the next look is slower, but not wrong
-        return { tree, head, settled: this.#dir.setHead(tree).catch(() => undefined) };
+        await this.#update(before);
+        return;
       } catch (error) {
         if (!(error instanceof GitError) || attempt === attempts) throw error;
         await this.#dir.unlock();
@@ -122,27 +120,29 @@ export class GitSource implements Source {
     }
   }
 
-  /** Brings the index up to date. Says whether it changed. */
-  async #update(): Promise<boolean> {
+  /** Brings the index up to date. */
+  async #update(before: Map<BytePath, Blob>): Promise<void> {
     await this.#dir.copyExcludes();
     const seen = await this.#indexStamp();
     const forced = this.#isPrepared && seen !== this.#seenIndex ? await this.#forcedPaths() : [];
     if (!this.#isPrepared) await this.#prepare();
     this.#seenIndex = seen;
     const { changed, untracked } = await this.#look();
-    const known = await this.#leftOut.storable([...changed, ...forced], this.#limits.trackedFileBytes);
+    const known = await this.#leftOut.storable([...changed.keys(), ...forced], this.#limits.trackedFileBytes);
     const fitting = await this.#leftOut.storable(untracked, this.#limits.untrackedFileBytes);
     const fresh = this.#leftOut.thin(fitting, this.#added.size);
-    const grown = changed.filter((path) => this.#added.has(path));
+    const grown = [...changed.keys()].filter((path) => this.#added.has(path));
     await this.#leftOut.storable(grown, this.#limits.untrackedFileBytes);
     const paths = [...known, ...fresh].filter((path) => !this.#leftOut.has(path));
+    const had = await entriesOf(this.#dir, forced);
+    for (const path of paths) {
+      if (!before.has(path)) before.set(path, changed.get(path) ?? had.get(path) ?? noBlob);
+    }
     if (paths.length > 0) {
       const args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-      this.#tree = undefined;
       await this.#dir.run(args, { input: paths.map((path) => `${path}\0`).join("") });
     }
     for (const path of fresh) this.#added.add(path);
-    return paths.length > 0;
   }
 
   async #prepare(): Promise<void> {
@@ -177,17 +177,24 @@ export class GitSource implements Source {
     return zeroSeparated(await runGit(this.#dir.command("theirs"), args));
   }
 
-  /** Files that differ from the index, and files that it does not have. `XY path` each: Y is about the file. */
-  async #look(): Promise<{ changed: BytePath[]; untracked: BytePath[] }> {
-    const others = `--untracked-files=${this.#looksForNew ? "all" : "no"}`;
-    const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", others];
-    const changed: BytePath[] = [];
+  /** Files that may differ from the index, with what it has, and files that it does not have. Together as `git status`. */
+  async #look(): Promise<{ changed: Map<BytePath, Blob>; untracked: BytePath[] }> {
+    const diff = ["diff-files", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all"];
+    const others = ["ls-files", "-z", "--others", "--exclude-standard"];
+    const [differing, unknown] = await Promise.all([
+      this.#dir.run(diff),
+      this.#looksForNew ? this.#dir.run(others) : Buffer.alloc(0),
+    ]);
+    const changed = new Map<BytePath, Blob>();
+    const parts = zeroSeparated(differing);
+    // `:mode mode id id STATUS NUL path NUL`
+    for (let i = 0; i + 1 < parts.length; i += 2) {
+      const [mode = "", , id = ""] = (parts[i] ?? "").slice(1).split(" ");
+      changed.set(parts[i + 1] ?? "", { mode, id });
+    }
     const untracked: BytePath[] = [];
-    for (const line of zeroSeparated(await this.#dir.run(args))) {
-      const path = line.slice(3);
-      if (!line.startsWith("?")) {
-        if (line[1] !== " ") changed.push(path);
-      } else if (path.endsWith("/")) this.#addNested(path.slice(0, -1));
+    for (const path of zeroSeparated(unknown)) {
+      if (path.endsWith("/")) this.#addNested(path.slice(0, -1));
       else untracked.push(path);
     }
     return { changed, untracked };

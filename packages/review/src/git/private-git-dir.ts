@@ -1,7 +1,7 @@
 // A git folder of our own beside the user's: their working tree and objects, our config, index and new objects. Git reads
 // neither the config nor the hooks of the repository, so nothing in them can run.
 
-import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Hash } from "../files/version.ts";
@@ -69,21 +69,6 @@ export class PrivateGitDir {
     return true;
   }
 
-  /** Makes our HEAD a commit of this tree. `git status` then has nothing to say about the index, which is most of its time. */
-  async setHead(tree: string): Promise<void> {
-    const identity = ["AUTHOR", "COMMITTER"].flatMap((who) => [
-      [`GIT_${who}_NAME`, "parley"],
-      [`GIT_${who}_EMAIL`, "parley@localhost"],
-      [`GIT_${who}_DATE`, "@0 +0000"],
-    ]);
-    const { env, ...command } = this.command();
-    const own = { ...command, env: { ...env, ...Object.fromEntries(identity) } };
-    const commit = (await runGit(own, ["commit-tree", "-m", "snapshot", tree])).toString("latin1");
-    // at once, for other commands of ours run meanwhile
-    await writeFile(join(this.folder, "HEAD.new"), commit);
-    await rename(join(this.folder, "HEAD.new"), join(this.folder, "HEAD"));
-  }
-
   /** Removes the lock of a git that was ended. Nobody else uses our index. */
   async unlock(): Promise<void> {
     await rm(join(this.folder, "index.lock"), { force: true });
@@ -128,8 +113,13 @@ export async function makePrivateGitDir(
   const command = { program, cwd: "/", env: closed, signal };
   const { hash, mayConvert } = await readSettings(repository, command, env);
   await mkdir(join(folder, "objects/info"), { recursive: true, mode: 0o700 });
-  await mkdir(join(folder, "refs"));
+  await mkdir(join(folder, "refs"), { recursive: true });
+  await rm(join(folder, "info"), { recursive: true, force: true });
   await mkdir(join(folder, "info"));
+  // the objects of an earlier process are used again, its index is not
+  for (const name of await readdir(folder)) {
+    if (/^(?:index|theirs|sharedindex\.)/.test(name)) await rm(join(folder, name), { force: true });
+  }
   await writeFile(join(folder, "HEAD"), "ref: refs/heads/main\n");
   const lines = [
     "[core]",

@@ -32,6 +32,8 @@ export class FileLedger {
   readonly hash: Hash;
   body: Body;
   readonly wholeChanges: WholeChange[] = [];
+  /** Whether it was changed since it was stored. */
+  isUnsaved = true;
 
   constructor(root: string, path: BytePath, hash: Hash, first: Version) {
     this.root = root;
@@ -53,6 +55,8 @@ export class FileLedger {
   /** Records what the file is now, and whose change that is: 0 is the user. */
   record(version: Version, epoch: number, turn: number): void {
     const { body } = this;
+    if (isSameVersion(versionOfBody(body), version)) return;
+    this.isUnsaved = true;
     if (body.type === "text" && (version.type === "text" || version.type === "absent")) {
       body.exists.set(version.type === "text", epoch, turn);
       // a file that is gone keeps its permission for the day it comes back
@@ -60,7 +64,6 @@ export class FileLedger {
       body.weave.record(version.type === "text" ? version.lines : [], epoch, turn);
       return;
     }
-    if (isSameVersion(versionOfBody(body), version)) return;
     const after = bodyOf(version);
     this.wholeChanges.push({ event: newEvent(epoch, turn, true), before: body, after });
     this.body = after;

@@ -4,6 +4,14 @@ import type { FolderChanges, Source } from "../files/source.ts";
 import { changeList, type DoneHunk, type Drafted, draftFiles, fullPath, renamesOf } from "./change-list.ts";
 import { type Draft, draftFile, type View } from "./drafts.ts";
 import { FileLedger } from "./file-ledger.ts";
+import {
+  type LedgerState,
+  LedgerStore,
+  type PutText,
+  type ReadStored,
+  type SavedLedger,
+  type Undo,
+} from "./ledger-store.ts";
 import { Report } from "./report.ts";
 import {
   hasUserEvents,
@@ -16,11 +24,6 @@ import {
   writeFile,
 } from "./reversal.ts";
 import type { Changes, FileOutcome, Hunk, UndoTarget } from "./review-types.ts";
-
-/** An undo that can be undone. */
-interface Undo {
-  readonly hunks: readonly { readonly undone: UndoneHunk; readonly shown: DoneHunk }[];
-}
 
 interface Chosen {
   readonly file: FileLedger;
@@ -35,6 +38,7 @@ export class Ledger {
   /** Where the ids that were handed out belong to. */
   readonly #shown = new Map<string, { readonly file: FileLedger; readonly view: View }>();
   readonly #undos = new Map<number, Undo>();
+  readonly #store = new LedgerStore();
   #done: DoneHunk[] = [];
   #epoch = 0;
 
@@ -72,6 +76,7 @@ export class Ledger {
   keep(ids: readonly string[]): number {
     let count = 0;
     for (const { file, drafts } of this.#choose(ids)) {
+      if (drafts.length > 0) file.isUnsaved = true;
       for (const { events, hunk } of drafts) {
         for (const event of events) event.state = "kept";
         this.#done.push({ file, hunk: { ...hunk, state: "kept" } });
@@ -184,8 +189,29 @@ export class Ledger {
     return outcomes;
   }
 
+  /** The undos that can be redone, the oldest first. */
+  get undone(): readonly number[] {
+    return Array.from(this.#undos, ([id, { hunks }]) => (hunks.length === 0 ? [] : [id])).flat();
+  }
+
   takeReport(): string | undefined {
     return this.#report.take();
+  }
+
+  /** Stores all of it. Gives what is to be stored beside the files. */
+  save(put: PutText): Promise<SavedLedger> {
+    const parts = { files: this.#files.values(), done: this.#done, undos: this.#undos };
+    return this.#store.save(parts, put, { epoch: this.#epoch, report: this.#report.state });
+  }
+
+  /** Continues what was stored. */
+  async restore(state: LedgerState, read: ReadStored): Promise<void> {
+    const { files, done, undos } = await this.#store.restore(state, read);
+    for (const file of files) this.#files.set(`${file.root}\0${file.path}`, file);
+    for (const [id, undo] of undos) this.#undos.set(id, undo);
+    this.#done = done;
+    this.#epoch = state.epoch;
+    this.#report.restore(state.report);
   }
 
   /** The hunks with these ids, by file. The two halves of a renamed file belong together. */
@@ -238,6 +264,7 @@ function asUndone(draft: Draft | undefined): Hunk {
 /** A redo that could not be written. */
 function remark(marks: readonly UndoneHunk[], undoneAt: number): void {
   for (const { file, events, bodies } of marks) {
+    file.isUnsaved = true;
     for (const { event } of events) {
       event.state = "undone";
       event.undoneAt = undoneAt;

@@ -5,9 +5,15 @@ import type { Hunk } from "./review-types.ts";
 /** At most this many lines of a hunk are quoted. */
 const maxLines = 12;
 
-interface Reported {
+export interface Reported {
   readonly path: string;
   readonly hunk: Hunk;
+}
+
+/** What the agent was not told yet. */
+export interface ReportState {
+  readonly undone: readonly (readonly [id: number, hunks: readonly Reported[]])[];
+  readonly redone: readonly Reported[];
 }
 
 export class Report {
@@ -28,6 +34,15 @@ export class Report {
     const left = waiting.filter(({ hunk }) => !hunks.some((each) => each.hunk.id === hunk.id));
     if (left.length > 0) this.#undone.set(id, left);
     else this.#undone.delete(id);
+  }
+
+  get state(): ReportState {
+    return { undone: [...this.#undone], redone: this.#redone };
+  }
+
+  restore({ undone, redone }: ReportState): void {
+    for (const [id, hunks] of undone) this.#undone.set(id, hunks);
+    this.#redone = [...redone];
   }
 
   take(): string | undefined {

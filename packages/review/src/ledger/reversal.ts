@@ -31,6 +31,7 @@ export async function refreshFile(file: FileLedger, epoch: number): Promise<Vers
 /** Marks the events of hunks as undone. The file on disk is not touched yet. */
 export function markUndone(file: FileLedger, drafts: readonly Draft[], epoch: number): UndoneHunk[] {
   const body = file.body;
+  file.isUnsaved = true;
   const undone = drafts.map(({ whole, events, hunk }): UndoneHunk => {
     const first = whole[0];
     const ofLines =
@@ -64,6 +65,7 @@ function markEvent(event: LineEvent, epoch: number): void {
 /** Takes the marks back. */
 export function unmark(undone: readonly UndoneHunk[]): void {
   for (const { file, events, bodies } of undone.toReversed()) {
+    file.isUnsaved = true;
     for (const { event, state } of events) event.state = state;
     if (bodies !== undefined) file.body = bodies.before;
   }

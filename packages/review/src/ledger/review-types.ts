@@ -63,16 +63,20 @@ export interface Changes {
   readonly removed: number;
 }
 
-/** One turn of the agent. */
-export interface Turn {
+/** A turn of the agent that has ended. */
+export interface PastTurn {
   /** From 1. */
   readonly number: number;
   /** The text that `beginTurn` was given. */
   readonly label: string | undefined;
+  /** What undo does not take back, as sentences: commits, installs, new repositories, folders that could not be read. */
+  readonly notes: readonly string[];
+}
+
+/** A turn of the agent that has just ended. */
+export interface Turn extends PastTurn {
   /** Its changes, as they were when the turn ended. */
   readonly changes: Changes;
-  /** The effects that undo does not take back, as sentences: commits, installs, new repositories. */
-  readonly notes: readonly string[];
 }
 
 /** The outcome of an undo or a redo for one file. */
@@ -102,8 +106,10 @@ export type UndoTarget = { readonly hunks: readonly string[] } | { readonly turn
 export interface Review extends AsyncDisposable {
   /** The files that are not covered and why, as sentences. It can grow with every turn. */
   readonly notCovered: readonly string[];
-  /** The turns that have ended, the oldest first. */
-  readonly turns: readonly Turn[];
+  /** The turns that have ended, the oldest first. Those of earlier processes too, if the session has a name. */
+  readonly turns: readonly PastTurn[];
+  /** The ids of the undos that can be redone, the oldest first. */
+  readonly undone: readonly number[];
   /**
    * Takes the snapshot before a turn. What changes from here to `endTurn` counts as the agent's.
    *

@@ -1,6 +1,6 @@
 // Contents of files in a folder of ours, each once, under a budget.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { contentId } from "../files/version.ts";
 
@@ -25,7 +25,10 @@ export class ContentStore {
     this.#kept.add(id);
     this.#made ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#made;
-    await writeFile(join(this.#folder, id), content, { mode: 0o600 });
+    // at once: an earlier process may have kept the same, and may need it whole
+    const temporary = join(this.#folder, `${id}.new`);
+    await writeFile(temporary, content, { mode: 0o600 });
+    await rename(temporary, join(this.#folder, id));
     return id;
   }
 

@@ -74,6 +74,10 @@ export class ManifestSource implements Source {
     return this.#files.has(path);
   }
 
+  content(id: string): Promise<Buffer> {
+    return this.#store.load(id);
+  }
+
   async #look(): Promise<void> {
     const paths = [...(await this.#files.list())];
     const now = new Map<BytePath, SeenFile>();

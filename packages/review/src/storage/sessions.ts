@@ -1,85 +1,170 @@
-// Our folder: one folder per workspace, one per session in it. Old sessions are removed when they take too much room.
+// Our folder: one folder per workspace, one per session in it. Sessions are removed when they are old or take too much room.
 
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { claim, isClaimed, release } from "./claim.ts";
 
 /** How many sessions of a workspace are kept at most. */
 const maxSessions = 50;
 
+/** A session that nobody used for so long is removed. */
+const maxAgeMs = 30 * 24 * 60 * 60 * 1000;
+
+/** All workspaces are looked through so often. */
+const sweepMs = 24 * 60 * 60 * 1000;
+
 /** The folder of one session. */
 export interface SessionFolder {
   readonly path: string;
+  /** Whether another process uses the session, so that this folder is a new one. */
+  readonly isBusy: boolean;
+  /** The turn that was running when an earlier process was ended. */
+  readonly cutOff: string | undefined;
   /** Notes the temporary file of an undo, so that the next session removes it if we are killed. */
   readonly temporary: { begin(path: Buffer): Promise<void>; end(): Promise<void> };
-  /** Says that the session has ended, so that its folder may be removed. */
+  /** Notes that a turn runs. */
+  readonly turn: { begin(number: number): Promise<void>; end(): Promise<void> };
+  /** Says that the session has ended, so that its folder may be opened again, or removed. */
   close(): Promise<void>;
 }
 
-export async function openSessionFolder(
-  home: string,
-  roots: readonly string[],
-  storedBytes: number,
-): Promise<SessionFolder> {
-  const key = createHash("sha256").update(roots.join("\0")).digest("hex").slice(0, 24);
-  const workspace = join(home, key);
+export interface SessionPlace {
+  readonly home: string;
+  readonly roots: readonly string[];
+  /** The name of the session, if it may be opened again. */
+  readonly session: string | undefined;
+  /** What all sessions of a workspace may store together. */
+  readonly storedBytes: number;
+}
+
+/** Opens the folder of the session again, or makes one. */
+export async function openSessionFolder(place: SessionPlace): Promise<SessionFolder> {
+  const workspace = join(place.home, shortHash(place.roots[0] ?? "").slice(0, 24));
   await mkdir(workspace, { recursive: true, mode: 0o700 });
-  await removeOldSessions(workspace, storedBytes);
-  // names in the order of their time
-  const path = join(
-    workspace,
-    `${Date.now().toString(36).padStart(10, "0")}-${randomBytes(4).toString("hex")}`,
-  );
-  await mkdir(path, { mode: 0o700 });
-  await writeFile(join(path, "owner"), `${process.pid}\n`);
-  const pending = join(path, "pending");
+  const known = place.session === undefined ? undefined : await newest(workspace, shortHash(place.session));
+  const isAgain = known !== undefined && (await claim(known));
+  const isBusy = known !== undefined && !isAgain && (await isClaimed(known));
+  const path = isAgain ? known : await makeFolder(workspace, isBusy ? undefined : place.session);
+  if (isAgain) await removePending(path);
+  await removeOldSessions(workspace, place.storedBytes);
+  await sweep(place.home);
+  const [pending, running] = [join(path, "pending"), join(path, "turn")];
+  const cutOff = await readFile(running, "utf8").catch(() => undefined);
+  await rm(running, { force: true });
   return {
     path,
+    isBusy,
+    cutOff,
     temporary: {
       begin: (file) => writeFile(pending, file),
       end: () => rm(pending, { force: true }),
     },
-    close: () => rm(join(path, "owner"), { force: true }),
+    turn: {
+      begin: (number) => writeFile(running, `${number}`),
+      end: () => rm(running, { force: true }),
+    },
+    close: () => release(path),
   };
 }
 
-async function removeOldSessions(workspace: string, storedBytes: number): Promise<void> {
-  const names = (await readdir(workspace)).sort();
-  const sessions: { readonly path: string; readonly bytes: number; readonly isRunning: boolean }[] = [];
-  for (const name of names) {
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+}
+
+async function newest(workspace: string, hash: string): Promise<string | undefined> {
+  const names = (await readdir(workspace)).filter((name) => name.endsWith(`-${hash}`)).sort();
+  const last = names.at(-1);
+  return last === undefined ? undefined : join(workspace, last);
+}
+
+/** Makes a folder and claims it. */
+async function makeFolder(workspace: string, session: string | undefined): Promise<string> {
+  for (;;) {
+    const time = Date.now().toString(36).padStart(10, "0");
+    const own = session === undefined ? randomBytes(4).toString("hex") : shortHash(session);
+    const path = join(workspace, `${time}-${own}`);
+    const made = await mkdir(path, { mode: 0o700 }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === "EEXIST") return false;
+        throw error;
+      },
+    );
+    // somebody who removes old sessions may be faster
+    if (made && (await claim(path))) return path;
+  }
+}
+
+interface Stored {
+  readonly path: string;
+  /** When it was opened or closed last. */
+  readonly usedAt: number;
+}
+
+/** The oldest first. */
+async function sessionsOf(workspace: string): Promise<Stored[]> {
+  const found: Stored[] = [];
+  for (const name of await readdir(workspace)) {
     const path = join(workspace, name);
-    const isRunning = await hasOwner(path);
-    if (!isRunning) await removePending(path);
-    sessions.push({ path, bytes: await sizeOf(path), isRunning });
+    // its removal was cut off
+    if (name.endsWith(".removed")) await rm(path, { recursive: true, force: true });
+    const facts = await stat(path).catch(() => undefined);
+    if (facts?.isDirectory() === true) found.push({ path, usedAt: facts.mtimeMs });
+  }
+  return found.sort((one, other) => one.usedAt - other.usedAt || (one.path < other.path ? -1 : 1));
+}
+
+async function removeOldSessions(workspace: string, storedBytes: number): Promise<void> {
+  const sessions: (Stored & { readonly bytes: number; readonly isRunning: boolean })[] = [];
+  for (const session of await sessionsOf(workspace)) {
+    const isRunning = await isClaimed(session.path);
+    if (!isRunning) await removePending(session.path);
+    sessions.push({ ...session, isRunning, bytes: await sizeOf(session.path) });
   }
   let bytes = sessions.reduce((sum, session) => sum + session.bytes, 0);
   let count = sessions.length;
   for (const session of sessions) {
-    if (bytes <= storedBytes && count < maxSessions) return;
-    if (session.isRunning) continue;
-    await rm(session.path, { recursive: true, force: true });
+    if (bytes <= storedBytes && count <= maxSessions) return;
+    if (session.isRunning || !(await removeSession(session.path))) continue;
     bytes -= session.bytes;
     count -= 1;
   }
 }
 
-async function hasOwner(session: string): Promise<boolean> {
-  const pid = Number(await readFile(join(session, "owner"), "utf8").catch(() => ""));
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // what process.kill throws: somebody else's process
+/** Removes what nobody used for long, in all workspaces. */
+async function sweep(home: string): Promise<void> {
+  const mark = join(home, "swept");
+  const last = await stat(mark).catch(() => undefined);
+  if (last !== undefined && Date.now() - last.mtimeMs < sweepMs) return;
+  await writeFile(mark, "");
+  for (const entry of await readdir(home, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    const workspace = join(home, entry.name);
+    for (const { path, usedAt } of await sessionsOf(workspace).catch(() => [])) {
+      if (Date.now() - usedAt > maxAgeMs) await removeSession(path);
+    }
   }
+}
+
+/** At once for others, so that nobody opens half a session. */
+async function removeSession(path: string): Promise<boolean> {
+  if (!(await claim(path))) return false;
+  await removePending(path);
+  await rename(path, `${path}.removed`);
+  await rm(`${path}.removed`, { recursive: true, force: true });
+  return true;
 }
 
 /** Removes the temporary file of an undo that was cut off. */
 async function removePending(session: string): Promise<void> {
   const file = await readFile(join(session, "pending")).catch(() => undefined);
   if (file === undefined || !/\.parley-[0-9a-f]{12}\.tmp$/.test(file.toString("latin1"))) return;
+  const { atime, mtime } = await stat(session);
   await unlink(file).catch(() => undefined); // it was not made yet
   await rm(join(session, "pending"), { force: true });
+  // nobody has used the session
+  await utimes(session, atime, mtime).catch(() => undefined);
 }
 
 async function sizeOf(folder: string): Promise<number> {

@@ -25,7 +25,8 @@ export interface Entry {
 /** Which events a view takes as the agent's. */
 export type IsOfView = (event: LineEvent) => boolean;
 
-const base: readonly LineEvent[] = [{ epoch: 0, turn: 0, isInsert: true, state: "open", undoneAt: 0 }];
+/** What every line has that was there at first. Never changed, so all of them share it. */
+export const base: readonly LineEvent[] = [{ epoch: 0, turn: 0, isInsert: true, state: "open", undoneAt: 0 }];
 
 export function newEvent(epoch: number, turn: number, isInsert: boolean): LineEvent {
   return { epoch, turn, isInsert, state: "open", undoneAt: 0 };
@@ -52,6 +53,13 @@ export class Flag {
     this.#entry = { id: 0, text: "", events: isSet ? base : [] };
   }
 
+  /** One that was stored. */
+  static of(events: readonly LineEvent[]): Flag {
+    const flag = new Flag(false);
+    flag.#entry = { id: 0, text: "", events };
+    return flag;
+  }
+
   get entry(): Entry {
     return this.#entry;
   }
@@ -76,8 +84,20 @@ export class Weave {
     this.#nextId = lines.length + 1;
   }
 
+  /** One that was stored. */
+  static of(entries: readonly Entry[], nextId: number): Weave {
+    const weave = new Weave([]);
+    weave.#entries = [...entries];
+    weave.#nextId = nextId;
+    return weave;
+  }
+
   get entries(): readonly Entry[] {
     return this.#entries;
+  }
+
+  get nextId(): number {
+    return this.#nextId;
   }
 
   lines(): string[] {
@@ -130,7 +150,8 @@ export class Weave {
     const gone = woven.splice(start);
     const event = newEvent(epoch, turn, true);
     const add = (text: string) => {
-      woven.push({ id: this.#nextId, text, events: [event] });
+      // its own, as in withEvent: the user may split what was inserted at once
+      woven.push({ id: this.#nextId, text, events: [{ ...event }] });
       this.#nextId += 1;
     };
     if (gone.length === 0) {

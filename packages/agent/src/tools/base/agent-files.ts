@@ -68,14 +68,17 @@ export class SessionFiles implements AgentFiles {
   /** Returns the files for a path outside the roots that may be read. */
   readonly #readable: (path: string) => LocalFiles | undefined;
   readonly #writes: (path: string, content: string) => Promise<void>;
+  readonly #followLinks: boolean;
 
-  /** `writes` is told of each file before it is written. */
+  /** `writes` is told of each file before it is written. Without `followLinks` a link is an error. */
   constructor(
     local: LocalFiles,
     client: Files | undefined,
     readable: (path: string) => LocalFiles | undefined,
     writes: (path: string, content: string) => Promise<void>,
+    followLinks = true,
   ) {
+    this.#followLinks = followLinks;
     this.#local = local;
     this.#client = client;
     this.#readable = readable;
@@ -91,14 +94,15 @@ export class SessionFiles implements AgentFiles {
     return { text, version: versionOf(text) };
   }
 
-  async #readText(path: string, options: ReadTextOptions = {}): Promise<string> {
+  async #readText(path: string, given: ReadTextOptions = {}): Promise<string> {
+    const options = { ...given, followLinks: this.#followLinks };
     const readable = this.#readable(path);
     if (readable !== undefined) return readable.readText(path, options);
     if (this.#client?.canRead !== true) return this.#local.readText(path, options);
     await this.#local.realPath(path);
     // Uses the given name, since an editor knows its buffers by the names that the user opened.
     // Editors differ in what they do with a byte order mark; tools never see it.
-    return withoutMark(await this.#client.readText(path, options));
+    return withoutMark(await this.#client.readText(path, given));
   }
 
   async write(
@@ -166,7 +170,7 @@ export class SessionFiles implements AgentFiles {
   }
 
   readBytes(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<Uint8Array> {
-    return this.#at(path).readBytes(path, options);
+    return this.#at(path).readBytes(path, { ...options, followLinks: this.#followLinks });
   }
 
   stat(path: string): Promise<FileFacts> {

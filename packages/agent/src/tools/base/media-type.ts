@@ -1,4 +1,4 @@
-// Recognises images and binary files by their first bytes.
+// Recognises images, PDF and binary files by their first bytes.
 
 const signatures: readonly {
   readonly mediaType: string;
@@ -13,6 +13,10 @@ const signatures: readonly {
 
 export function imageTypeOf(bytes: Uint8Array): string | undefined {
   return signatures.find(({ at, bytes: sign }) => sign.every((byte, i) => bytes[at + i] === byte))?.mediaType;
+}
+
+export function isPdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-";
 }
 
 /** As git does: a NUL byte near the beginning. */

@@ -11,7 +11,12 @@ import type { SeenFiles } from "./seen-files.ts";
 /** The access that a call needs permission for. Paths are absolute; a path through a link is listed with its target too. */
 export type Access =
   | { readonly type: "none" }
-  | { readonly type: "read"; readonly paths: readonly string[] }
+  | {
+      readonly type: "read";
+      readonly paths: readonly string[];
+      /** Outside the roots: asked about in every mode. A tree is a folder with all that is in it. */
+      readonly outside?: "file" | "tree";
+    }
   | {
       readonly type: "write";
       readonly paths: readonly string[];
@@ -77,7 +82,7 @@ export interface ToolResult {
 export interface ToolContext {
   /** The absolute working directory of the session. */
   readonly cwd: string;
-  /** The working directory and the additional directories. Nothing outside of them can be read or written. */
+  /** The working directory and the additional directories. What is outside of them is read only if the user agrees, and never written. */
   readonly roots: readonly string[];
   /** Files of the session: the editor's unsaved text, else the disk. */
   readonly files: AgentFiles;

@@ -3,7 +3,8 @@
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ToolContext, ToolError } from "./tool.ts";
+import { RequestError } from "@parley/acp";
+import { type Access, type RunContext, type ToolContext, ToolError } from "./tool.ts";
 
 /** Resolves a path against the working directory; `~` is the home directory, a file: URL its path. */
 export function absolutePath(context: Pick<ToolContext, "cwd">, path: string): string {
@@ -54,6 +55,42 @@ export async function resolvePath(context: ToolContext, given: string): Promise<
   const path = absolutePath(context, given);
   const real = await context.files.locate(path);
   return { path, paths: real === path ? [path] : [path, real], shown: shownPath(context, path) };
+}
+
+export interface ReadablePath {
+  /** Without links if it is outside the roots. */
+  readonly path: string;
+  readonly shown: string;
+  readonly isOutside: boolean;
+  readonly access: Access;
+  /** Runs a call with files that reach the path: those of the session, or what was allowed outside. */
+  within<Result>(context: RunContext, work: (context: RunContext) => Promise<Result>): Promise<Result>;
+}
+
+/** A path to read, which may be outside the roots; whether something is there is not said before the user agrees. */
+export async function resolveReadable(
+  context: ToolContext,
+  given: string,
+  kind: "file" | "tree",
+): Promise<ReadablePath> {
+  try {
+    const { path, paths, shown } = await resolvePath(context, given);
+    const access = { type: "read", paths } as const;
+    return { path, shown, isOutside: false, access, within: (run, work) => work(run) };
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.kind !== "outside_workspace") throw error;
+  }
+  const named = absolutePath(context, given);
+  // loaded on use, to keep startup fast
+  const { locateOutside, withOutsideFiles } = await import("./outside-files.ts");
+  const path = await locateOutside(named);
+  return {
+    path,
+    shown: path,
+    isOutside: true,
+    access: { type: "read", paths: path === named ? [path] : [named, path], outside: kind },
+    within: (run, work) => withOutsideFiles(path, kind, (files) => work({ ...run, files })),
+  };
 }
 
 /** The names to check when an entry itself is removed or moved: a link is not followed. */

@@ -1,6 +1,7 @@
 // Runs commands in the client's terminals, or on this machine, in a sandbox where one can start.
 
 import type { Terminals } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { localTerminals } from "@parley/acp/node";
 import type { SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
 import { keyVariables } from "../../model/key-variables.ts";
@@ -30,7 +31,12 @@ interface LocalCommands extends AgentTerminals {
   close(): Promise<void>;
 }
 
-export function localCommands(roots: readonly [string, ...string[]], profile: CommandSandbox): LocalCommands {
+/** `path`: PATH for the commands; undefined leaves it as it is. */
+export function localCommands(
+  roots: readonly [string, ...string[]],
+  profile: CommandSandbox,
+  path: () => Promise<string | undefined> = async () => undefined,
+): LocalCommands {
   const held = new HeldCommands(roots, profile);
   const [cwd] = roots;
   const inside = outputOf((onOutput) =>
@@ -46,8 +52,9 @@ export function localCommands(roots: readonly [string, ...string[]], profile: Co
     isClient: false,
     holder: () => held.holder(),
     takeNotices: () => held.takeNotices(),
-    async create({ isOutside, askHost, policy, ...options }, onOutput) {
-      const { by } = await held.holder();
+    async create({ isOutside, askHost, policy, ...given }, onOutput) {
+      const [{ by }, PATH] = await Promise.all([held.holder(), path()]);
+      const options = { ...given, env: { ...given.env, ...optional({ PATH }) } };
       if (isOutside || by !== "sandbox") return outside.create(options, onOutput);
       held.policy = policy;
       const done = held.ask(askHost);

@@ -11,7 +11,7 @@ const maxSeconds = 3_600;
 
 export const bashTool = defineTool({
   name: "bash",
-  description: `Runs a shell command. Returns its exit code and its output (stdout and stderr together). The command gets no input. Processes that it leaves in the background are ended with it; set background for a server and other long work. If a sandbox can start, the command runs in it: it can write only to the project and to /tmp, and connect only to hosts that the user allows. A long output is cut to its last ${maxLines} lines or ${maxBytes / 1024} KB, with the name of a file that has all of it.`,
+  description: `Run a shell command. Returns its exit code and output (stdout and stderr together). It gets no input, and its processes end with it; set background for a server or other long work. Prefer read, grep, find and edit to commands that do the same. Where a sandbox is available, the command can write only to the project and /tmp, and connect only to hosts that the user allows. Long output is cut to its last ${maxLines} lines or ${maxBytes / 1024} KB, with the path of a file that has all of it.`,
   isReadOnly: false,
   draft: { title: "Run a command", kind: "execute" },
   aliases: {
@@ -22,22 +22,23 @@ export const bashTool = defineTool({
   },
   ignores: ["description", "explanation"],
   properties: {
-    command: { type: "string", minLength: 1, description: "The command line, as for bash -c" },
+    command: { type: "string", minLength: 1, description: "Command line, as for bash -c" },
     timeout: {
       type: "integer",
       minimum: 1,
       maximum: maxSeconds,
-      description: `Seconds until the command is stopped. Default: ${defaultSeconds}; in the background, no limit`,
+      description: `Seconds until it is stopped. Default ${defaultSeconds}; in the background, no limit`,
     },
-    cwd: { type: "string", description: "The directory to run it in. Default: the working directory" },
+    cwd: { type: "string", description: "Directory to run it in. Default: the working directory" },
     outside: {
       type: "boolean",
       description:
-        "Run it outside the sandbox, with all rights of the user. The user is asked first. Use it only if the command cannot work inside. Default: false",
+        "Run it outside the sandbox, with all rights of the user, who is asked first. Use it only if the command cannot work inside. Default false",
     },
     background: {
       type: "boolean",
-      description: "Run it in the background and return its id at once. Use the tool job to check or stop it",
+      description:
+        "Run it in the background and return its id at once; check or stop it with job. Default false",
     },
   },
   required: ["command"],

@@ -141,13 +141,13 @@ export class SessionJobs implements Jobs {
 export const jobTool = defineTool({
   name: "job",
   description:
-    "Says how a command is doing that bash runs in the background: whether it runs, its exit code, the end of its output. With stop it is ended first, with all that it started.",
+    "Check a background command of bash: whether it still runs, its exit code, the end of its output. Set stop to end it first, with all processes that it started.",
   isReadOnly: false,
   draft: { title: "Look at a command", kind: "read" },
   aliases: { id: ["job_id", "jobId", "bash_id", "shell_id", "task_id"], stop: ["kill", "end"] },
   properties: {
-    id: { type: "string", minLength: 1, description: "As bash gave it, such as job-1" },
-    stop: { type: "boolean", description: "End it. Default false" },
+    id: { type: "string", minLength: 1, description: "The id that bash returned, such as job-1" },
+    stop: { type: "boolean", description: "End it first. Default false" },
   },
   required: ["id"],
   prepare: ({ id, stop = false }) => ({

@@ -9,7 +9,7 @@ import { type Mode, ToolError } from "../base/tool.ts";
 export const todoTool = defineTool({
   name: "todo",
   description:
-    "Shows the user your plan: all steps, in order, with what is done. Use it for work of several steps, and again whenever a step begins or ends; what you leave out is taken off the plan.",
+    "Show the user your plan: all steps in order, with their status. Use it for work of several steps, and call it again whenever a step begins or ends. Each call replaces the whole plan.",
   isReadOnly: false,
   draft: { title: "Plan", kind: "think" },
   modes: ["ask", "code", "architect", "chat"],
@@ -25,7 +25,7 @@ export const todoTool = defineTool({
       items: {
         type: "object",
         properties: {
-          content: { type: "string", minLength: 1, description: "The step, in a few words" },
+          content: { type: "string", minLength: 1, description: "The step in a few words" },
           status: { type: "string", enum: ["pending", "in_progress", "completed"] },
           priority: { type: "string", enum: ["high", "medium", "low"], description: "Default medium" },
         },
@@ -61,7 +61,7 @@ export const todoTool = defineTool({
 export const askTool = defineTool({
   name: "ask",
   description:
-    "Asks the user a question, when you cannot go on without the answer and cannot find it out yourself. Give the answers to choose from, or none for an answer in the user's own words.",
+    "Ask the user a question, only if you need the answer to go on and cannot find it out yourself. Give options to choose from, or none for a free answer.",
   isReadOnly: false,
   draft: { title: "Ask a question", kind: "other" },
   modes: ["ask", "code", "architect", "chat"],
@@ -116,13 +116,13 @@ const choices: readonly (PermissionOption & { readonly mode?: Mode })[] = [
 export const switchModeTool = defineTool({
   name: "switch_mode",
   description:
-    "Ends planning: shows the user your whole plan and asks whether to carry it out. Use it in architect mode, when the plan is ready. The user decides how to go on.",
+    "Show the user your complete plan and ask whether to carry it out. Use it in architect mode, when the plan is ready.",
   isReadOnly: false,
   draft: { title: "Show the plan", kind: "switch_mode" },
   modes: ["architect"],
   aliases: { plan: ["text", "content"] },
   properties: {
-    plan: { type: "string", minLength: 1, description: "What you are going to do, in Markdown" },
+    plan: { type: "string", minLength: 1, description: "The plan, in Markdown" },
   },
   required: ["plan"],
   prepare({ plan }) {

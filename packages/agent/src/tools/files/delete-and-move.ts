@@ -16,12 +16,12 @@ const maxCounted = 10_000;
 export const deleteTool = defineTool({
   name: "delete",
   description:
-    "Deletes a file, a symbolic link itself, or a directory. A directory that is not empty needs recursive.",
+    "Delete a file, a symbolic link (not its target) or a directory. Set recursive for a directory that is not empty.",
   isReadOnly: false,
   draft: { title: "Delete", kind: "delete" },
   aliases: { path: [...pathNames, ...folderNames] },
   properties: {
-    path: { type: "string", description: "Absolute or relative to the working directory" },
+    path: { type: "string", description: "Absolute, or relative to the working directory" },
     recursive: { type: "boolean", description: "Delete a directory with everything in it. Default false" },
   },
   required: ["path"],
@@ -113,7 +113,7 @@ async function textOrNothing(context: ToolContext, path: string): Promise<string
 export const moveTool = defineTool({
   name: "move",
   description:
-    "Moves or renames a file or a directory. Nothing is replaced: the new path must not exist; the directories it needs are made.",
+    "Move or rename a file or directory. The new path must not exist; missing directories are created.",
   isReadOnly: false,
   draft: { title: "Move", kind: "move" },
   aliases: {
@@ -121,8 +121,8 @@ export const moveTool = defineTool({
     to: ["destination", "dest", "destination_path", "target", "new_path", "newPath"],
   },
   properties: {
-    from: { type: "string", description: "What to move, absolute or relative to the working directory" },
-    to: { type: "string", description: "Its new path" },
+    from: { type: "string", description: "Absolute, or relative to the working directory" },
+    to: { type: "string", description: "The new path" },
   },
   required: ["from", "to"],
   async prepare(input, context) {

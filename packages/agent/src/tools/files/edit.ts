@@ -6,13 +6,15 @@ import { shownDiff } from "../base/shown-content.ts";
 import { type PreparedCall, ToolError } from "../base/tool.ts";
 import { shortLine } from "../base/truncation.ts";
 import { resolvePath } from "../base/workspace-path.ts";
+import { matchIndented } from "./indentation.ts";
 import { textOf } from "./read.ts";
+import { resultSnippet } from "./result-snippet.ts";
 import { findMatches, lineAt, nearestBlock, type Span } from "./text-match.ts";
 
 export const editTool = defineTool({
   name: "edit",
   description:
-    "Replaces text in a file. oldText must be in the file exactly once, with enough lines around it to be unique, unless replaceAll is set. All edits are looked up in the file as it is now and applied together, or none of them; they must not overlap.",
+    "Replace text in a file. Copy oldText from the file, with enough lines around it to occur exactly once, or set replaceAll. Put all changes of a file into one call: each edit is looked up in the file as it is now, and either all are applied or none. Edits must not overlap. Returns the changed lines with their numbers.",
   isReadOnly: false,
   draft: { title: "Edit", kind: "edit" },
   aliases: {
@@ -23,15 +25,15 @@ export const editTool = defineTool({
     replaceAll: ["replace_all"],
   },
   properties: {
-    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
+    path: { type: "string", description: "The file: absolute, or relative to the working directory" },
     edits: {
       type: "array",
       minItems: 1,
       items: {
         type: "object",
         properties: {
-          oldText: { type: "string", minLength: 1, description: "The text to replace, as it is in the file" },
-          newText: { type: "string", description: "What is there afterwards" },
+          oldText: { type: "string", minLength: 1, description: "Text to replace, exactly as in the file" },
+          newText: { type: "string", description: "Text to put there" },
           replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
         },
         required: ["oldText", "newText"],
@@ -66,11 +68,10 @@ export const editTool = defineTool({
       access: { type: "write", paths },
       async run({ files, seen, signal }) {
         seen.change(path, await files.write(path, newText, { expected: version, signal }));
-        const tolerant = changes.filter(({ isTolerant }) => isTolerant).length;
         const places = `${changes.length} ${changes.length === 1 ? "place" : "places"}`;
-        const note = tolerant === 0 ? "" : ` (${tolerant} matched but for quotes, dashes or spaces)`;
+        const head = `edited ${shown} in ${places}, first in line ${line}${notesOf(changes)}`;
         return {
-          content: [textPart(`edited ${shown} in ${places}, first in line ${line}${note}`)],
+          content: [textPart([head, resultSnippet(newText, changes)].join("\n").trimEnd())],
           rawOutput: { replacements: changes.length, line },
         };
       },
@@ -95,8 +96,18 @@ interface Edit {
 
 interface Change extends Span {
   readonly newText: string;
-  readonly isTolerant: boolean;
+  /** How the text that was found differs from the one that was wanted. */
+  readonly differs?: "characters" | "indentation" | undefined;
   readonly number: number;
+}
+
+function notesOf(changes: readonly Change[]): string {
+  const count = (kind: Change["differs"]) => changes.filter(({ differs }) => differs === kind).length;
+  const [characters, indentation] = [count("characters"), count("indentation")];
+  return [
+    characters === 0 ? "" : ` (${characters} matched but for quotes, dashes or spaces)`,
+    indentation === 0 ? "" : ` (${indentation} matched but for the indentation, and got that of the file)`,
+  ].join("");
 }
 
 /** Finds all edits in the file, in file order. */
@@ -125,7 +136,7 @@ function changesOf(text: string, edit: Edit, { shown, number, of }: EditLabel): 
     throw new ToolError(`${which} and its newText are the same; nothing was changed in ${shown}`);
   }
   const { spans, isTolerant } = findMatches(text, edit.oldText);
-  if (spans.length === 0) throw notFound(text, edit.oldText, which, shown);
+  if (spans.length === 0) return [{ ...indentedChange(text, edit, which, shown), number }];
   if (spans.length > 1 && edit.replaceAll !== true) {
     const lines = spans.slice(0, 10).map(({ start }) => lineAt(text, start));
     const more = spans.length > lines.length ? " and more" : "";
@@ -136,9 +147,22 @@ function changesOf(text: string, edit: Edit, { shown, number, of }: EditLabel): 
   return spans.map((span) => ({
     ...span,
     newText: withLineEndsOf(text, span, edit.newText),
-    isTolerant,
+    ...(isTolerant && { differs: "characters" }),
     number,
   }));
+}
+
+/** The text is there with another indentation, at one place only. */
+function indentedChange(text: string, edit: Edit, which: string, shown: string): Omit<Change, "number"> {
+  const { lines, change } = matchIndented(text, edit.oldText, edit.newText);
+  if (lines.length > 1) {
+    const some = lines.slice(0, 10).join(", ");
+    throw new ToolError(
+      `${which} is not in ${shown} with this indentation; with another one it is there ${lines.length} times, in lines ${some}${lines.length > 10 ? " and more" : ""}; copy the text exactly as it is there`,
+    );
+  }
+  if (change === undefined) throw notFound(text, edit.oldText, which, shown);
+  return { ...change, newText: withLineEndsOf(text, change, change.newText), differs: "indentation" };
 }
 
 function notFound(text: string, wanted: string, which: string, shown: string): ToolError {

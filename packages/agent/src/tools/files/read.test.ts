@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { symlinkSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { probe, refusal } from "../../../test/support/tool-probe.ts";
+import type { Tool } from "../base/tool.ts";
 import { readTool } from "./read.ts";
 
 test("a file is read whole and shown verbatim, with its place", async (t) => {
@@ -76,19 +77,70 @@ test("an empty file is said to be empty", async (t) => {
   assert.equal((await call(readTool, { path: "e" })).told, "[e is empty]");
 });
 
-test("A18 A43 nothing outside the roots is read, and a link inside is judged by both of its names", async (t) => {
+test("A18 A43 a path outside the roots is a question about the path where links lead, in words of its own", async (t) => {
   const { call, prepare, at, put, base } = await probe(t);
   put("../secret", "s");
   symlinkSync(`${base}/secret`, at("out"));
   put(".env", "KEY=1");
   symlinkSync(".env", at("notes"));
-  assert.match(await refusal(call(readTool, { path: "../secret" })), /is outside the workspace/);
-  assert.match(await refusal(call(readTool, { path: "out" })), /leads outside the workspace/);
-  assert.match(await refusal(call(readTool, { path: "~/x" })), /is outside the workspace/);
+  const { presentation, access } = await prepare(readTool, { path: "../secret" });
+  assert.deepEqual(access, { type: "read", paths: [`${base}/secret`], outside: "file" });
+  assert.equal(presentation.title, `Read ${base}/secret`);
+  const linked = await call(readTool, { path: "out" });
+  assert.deepEqual(linked.prepared.access, {
+    type: "read",
+    paths: [at("out"), `${base}/secret`],
+    outside: "file",
+  });
+  assert.equal(linked.told, "s");
   assert.deepEqual((await prepare(readTool, { path: "notes" })).access, {
     type: "read",
     paths: [at("notes"), at(".env")],
   });
+});
+
+test("what is outside is not looked at before the user agrees, and the system's own files never are", async (t) => {
+  const { prepare, call, base } = await probe(t);
+  for (const path of [`${base}/none`, `${base}/no/such/folder/none`])
+    assert.deepEqual((await prepare(readTool, { path })).access, {
+      type: "read",
+      paths: [path],
+      outside: "file",
+    });
+  assert.equal(
+    await refusal(call(readTool, { path: `${base}/none` })),
+    `there is no file ${base}/none; find looks for files by name`,
+  );
+  for (const path of ["/proc/self/environ", "/dev/mem", "/sys/kernel"])
+    assert.match(await refusal(prepare(readTool, { path })), /belongs to the system and is not read/);
+});
+
+/** Does something between the question about a call and the call. */
+function withSwap(tool: Tool, swap: () => void): Tool {
+  return {
+    ...tool,
+    async prepare(input, context) {
+      const prepared = await tool.prepare(input, context);
+      swap();
+      return prepared;
+    },
+  };
+}
+
+test("a link that is put in place of what was asked about is not followed", async (t) => {
+  const { call, put, base } = await probe(t);
+  const swapped = (path: string, target: string) => () => {
+    rmSync(path, { recursive: true });
+    symlinkSync(target, path);
+  };
+  put("../other/plain", "plain");
+  put("../other/secret", "secret");
+  const file = withSwap(readTool, swapped(`${base}/other/plain`, `${base}/other/secret`));
+  assert.match(await refusal(call(file, { path: "../other/plain" })), /link/);
+  put("../hidden/plain", "secret");
+  put("../shown/plain", "plain");
+  const folder = withSwap(readTool, swapped(`${base}/shown`, `${base}/hidden`));
+  assert.match(await refusal(call(folder, { path: "../shown/plain" })), /leads elsewhere since/);
 });
 
 test("the client's text is read, with what is not saved, and only below the roots", async (t) => {
@@ -110,6 +162,18 @@ test("the client's text is read, with what is not saved, and only below the root
   put("a", "saved\n");
   assert.equal((await call(readTool, { path: "a" })).told, "unsaved");
   assert.equal((await call(readTool, { path: "only-in-the-editor" })).told, "unsaved");
-  assert.match(await refusal(call(readTool, { path: "/etc/passwd" })), /is outside the workspace/);
+  put("../outside", "on disk");
+  assert.equal((await call(readTool, { path: "../outside" })).told, "on disk");
   assert.deepEqual(asked, [at("a"), at("only-in-the-editor")]);
+});
+
+test("a PDF file is given to the model as a document", async (t) => {
+  const { put, call } = await probe(t);
+  const bytes = Buffer.from("%PDF-1.7\n\0binary");
+  put("docs/spec", bytes);
+  const { result } = await call(readTool, { path: "docs/spec" });
+  assert.deepEqual(result.content, [
+    { type: "text", text: `[docs/spec, application/pdf, ${bytes.length} bytes]` },
+    { type: "document", mediaType: "application/pdf", data: bytes.toString("base64"), name: "spec" },
+  ]);
 });

@@ -3,17 +3,19 @@
 import { basename, dirname, join } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { imageProblem } from "../../model/image-limits.ts";
+import { pdfType } from "../../model/media.ts";
+import type { MediaPart } from "../../model/model.ts";
 import { pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
-import { imageTypeOf, isBinary } from "../base/media-type.ts";
-import { shownVerbatim } from "../base/shown-content.ts";
+import { imageTypeOf, isBinary, isPdf } from "../base/media-type.ts";
+import { shownText, shownVerbatim } from "../base/shown-content.ts";
 import { type RunContext, type ToolContext, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, maxBytes, maxLines } from "../base/truncation.ts";
-import { resolvePath, shownPath } from "../base/workspace-path.ts";
+import { resolveReadable, shownPath } from "../base/workspace-path.ts";
 
 export const readTool = defineTool({
   name: "read",
-  description: `Reads a text file, or an image to look at. At most ${maxLines} lines or ${maxBytes / 1024} KB at a time: for more, call it again with offset. Read a file before you edit it.`,
+  description: `Read a text file, an image or a PDF file. Returns at most ${maxLines} lines or ${maxBytes / 1024} KB; continue with offset. Read a file before you change it. The user is asked about paths outside the workspace.`,
   isReadOnly: true,
   draft: { title: "Read", kind: "read" },
   aliases: {
@@ -22,13 +24,13 @@ export const readTool = defineTool({
     limit: ["lines", "num_lines", "count"],
   },
   properties: {
-    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
-    offset: { type: "integer", minimum: 1, description: "The first line to read, counted from 1" },
-    limit: { type: "integer", minimum: 1, description: "How many lines to read" },
+    path: { type: "string", description: "The file: absolute, or relative to the working directory" },
+    offset: { type: "integer", minimum: 1, description: "First line to read, from 1" },
+    limit: { type: "integer", minimum: 1, description: "Number of lines to read" },
   },
   required: ["path"],
   async prepare({ path: given, offset = 1, limit }, context) {
-    const { path, paths, shown } = await resolvePath(context, given);
+    const { path, shown, access, within } = await resolveReadable(context, given, "file");
     const range =
       limit === undefined
         ? offset === 1
@@ -37,8 +39,8 @@ export const readTool = defineTool({
         : ` (lines ${offset}-${offset + limit - 1})`;
     return {
       presentation: { title: `Read ${shown}${range}`, kind: "read", locations: [{ path, line: offset }] },
-      access: { type: "read", paths },
-      run: (run) => readPart(run, path, offset, limit),
+      access,
+      run: (run) => within(run, (inner) => readPart(inner, path, offset, limit)),
     };
   },
 });
@@ -49,8 +51,8 @@ async function readPart(
   offset: number,
   limit: number | undefined,
 ): Promise<ToolResult> {
-  const image = await imageOrNothing(context, path);
-  if (image !== undefined) return image;
+  const media = await mediaOrNothing(context, path);
+  if (media !== undefined) return media;
   const { text, version } = await textOf(context, path);
   const shown = shownPath(context, path);
   const excerpt = headOf(text, offset, optional({ maxLines: limit }));
@@ -71,8 +73,8 @@ async function readPart(
   };
 }
 
-/** Returns images, refuses binary files, and leaves texts to the caller. */
-async function imageOrNothing(context: RunContext, path: string): Promise<ToolResult | undefined> {
+/** Returns images and PDF files, refuses other binary files, and leaves texts to the caller. */
+async function mediaOrNothing(context: RunContext, path: string): Promise<ToolResult | undefined> {
   const { files, signal } = context;
   const shown = shownPath(context, path);
   const facts = await files.stat(path).catch(async (error: unknown) => {
@@ -84,6 +86,7 @@ async function imageOrNothing(context: RunContext, path: string): Promise<ToolRe
   if (facts.kind === "directory") throw new ToolError(`${shown} is a directory`, { advice: "use list" });
   if (facts.kind === "other") throw new ToolError(`${shown} is not a regular file and cannot be read`);
   const bytes = await files.readBytes(path, { signal });
+  if (isPdf(bytes)) return pdfResult(bytes, path, shown);
   const mediaType = imageTypeOf(bytes);
   if (mediaType === undefined) {
     if (!isBinary(bytes)) return undefined;
@@ -91,17 +94,33 @@ async function imageOrNothing(context: RunContext, path: string): Promise<ToolRe
       advice: "inspect it with bash if you must",
     });
   }
-  const problem = imageProblem(bytes);
+  return imageResult(bytes, mediaType, shown);
+}
+
+async function imageResult(bytes: Uint8Array, mediaType: string, shown: string): Promise<ToolResult> {
+  const original: MediaPart = { type: "image", mediaType, data: Buffer.from(bytes).toString("base64") };
+  // loaded on use, to keep startup fast
+  const { fittedImage } = await import("../../model/fit-image.ts");
+  const image = await fittedImage(original);
+  const problem = imageProblem(Buffer.from(image.data, "base64"));
   if (problem !== undefined)
     throw new ToolError(`${shown} is an image that cannot be sent: ${problem} with bash`);
+  const note = image === original ? "" : "; too large to be sent, so this is a smaller copy";
+  return {
+    content: [textPart(`[${shown}, ${mediaType}, ${bytes.length} bytes${note}]`), image],
+    rawOutput: { mediaType, bytes: bytes.length },
+    shown: [{ type: "content", content: { type: "image", data: image.data, mimeType: image.mediaType } }],
+  };
+}
+
+/** What a model does not take is replaced by a note when it is sent, since the model may change. */
+function pdfResult(bytes: Uint8Array, path: string, shown: string): ToolResult {
+  const about = `[${shown}, ${pdfType}, ${bytes.length} bytes]`;
   const data = Buffer.from(bytes).toString("base64");
   return {
-    content: [
-      textPart(`[${shown}, ${mediaType}, ${bytes.length} bytes]`),
-      { type: "image", mediaType, data },
-    ],
-    rawOutput: { mediaType, bytes: bytes.length },
-    shown: [{ type: "content", content: { type: "image", data, mimeType: mediaType } }],
+    content: [textPart(about), { type: "document", mediaType: pdfType, data, name: basename(path) }],
+    rawOutput: { mediaType: pdfType, bytes: bytes.length },
+    shown: [shownText(about)],
   };
 }
 

@@ -73,6 +73,11 @@ function allOf(text: string, wanted: string): number[] {
 }
 
 /** Replaces typographic characters by their keyboard equivalents. */
+export function toKeyboard(text: string): string {
+  // most lines have none
+  return /[\u0080-\uffff]/.test(text) ? Array.from(text, toAscii).join("") : text;
+}
+
 function toAscii(character: string): string {
   if (character < "\u0080") return character;
   if (/[\u2018\u2019\u201a\u201b\u2032]/.test(character)) return "'";
@@ -118,7 +123,7 @@ export function nearestBlock(text: string, wanted: string): Block | undefined {
 }
 
 function keyOf(line: string): string {
-  return [...line].map(toAscii).join("").trim().replace(/\s+/g, " ");
+  return toKeyboard(line).trim().replace(/\s+/g, " ");
 }
 
 /** The share of common words, from 0 to 1; 0 for an empty line. */

@@ -9,13 +9,13 @@ import { resolvePath, shownPath } from "../base/workspace-path.ts";
 export const writeTool = defineTool({
   name: "write",
   description:
-    "Creates a file with the given content, and the directories it needs, or replaces a whole file that you have read to its end. To change a part of a file, use edit.",
+    "Create a file, with the directories it needs, or replace a whole file that you have read to its end. Use edit to change part of a file.",
   isReadOnly: false,
   draft: { title: "Write", kind: "edit" },
   aliases: { path: pathNames, content: ["contents", "text", "file_text", "fileText"] },
   properties: {
-    path: { type: "string", description: "Of the file, absolute or relative to the working directory" },
-    content: { type: "string", description: "The whole text" },
+    path: { type: "string", description: "The file: absolute, or relative to the working directory" },
+    content: { type: "string", description: "The complete new text" },
   },
   required: ["path", "content"],
   async prepare({ path: given, content }, context) {

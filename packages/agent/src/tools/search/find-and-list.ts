@@ -4,29 +4,33 @@ import { basename } from "node:path";
 import { folderNames, pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
-import { ToolError, type ToolResult } from "../base/tool.ts";
+import { type ToolContext, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, withNotes } from "../base/truncation.ts";
-import { resolvePath, shownPath } from "../base/workspace-path.ts";
+import { resolveReadable, shownPath } from "../base/workspace-path.ts";
 
 const defaultLimit = 1_000;
 
 export const findTool = defineTool({
   name: "find",
-  description: `Finds files and directories by name, in a directory and all below it. Patterns are as in a shell: *.ts, src/**/*.test.{js,ts}. What git ignores is left out. At most ${defaultLimit} unless limit says otherwise.`,
+  description: `Find files and directories by name, with a glob such as *.ts or src/**/*.test.{js,ts}, in a directory and all below it. Skips what git ignores. Returns at most ${defaultLimit} paths unless limit is set.`,
   isReadOnly: true,
   draft: { title: "Find", kind: "search" },
   aliases: { pattern: ["glob", "query", "name", "glob_pattern"], path: folderNames },
   properties: {
-    pattern: { type: "string", minLength: 1, description: "Without a slash: the name at any depth" },
-    path: { type: "string", description: "Where to look. Default: the working directory" },
-    ignored: { type: "boolean", description: "Find what git ignores, too. Default false" },
-    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many at most" },
+    pattern: {
+      type: "string",
+      minLength: 1,
+      description: "A glob; without a slash it matches names at any depth",
+    },
+    path: { type: "string", description: "Directory to search. Default: the working directory" },
+    ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "Maximum number of paths" },
   },
   required: ["pattern"],
   async prepare({ pattern, path: given = ".", ignored: withIgnored = false, limit = defaultLimit }, context) {
-    const { path, paths, shown } = await resolvePath(context, given);
-    if ((await context.files.stat(path)).kind !== "directory")
-      throw new ToolError(`${shown} is not a directory`);
+    const target = await resolveReadable(context, given, "tree");
+    const { path, shown } = target;
+    if (!target.isOutside) await requireDirectory(context, path);
     // loaded on use, to keep startup fast
     const { pathPattern, walkTree } = await import("./walk-tree.ts");
     const isWanted = pathPattern(pattern, path);
@@ -36,24 +40,27 @@ export const findTool = defineTool({
         kind: "search",
         locations: [{ path }],
       },
-      access: { type: "read", paths },
-      async run(run) {
-        const found: string[] = [];
-        let isMore = false;
-        for await (const entry of walkTree(run, path, { withIgnored })) {
-          if (!isWanted(entry.path)) continue;
-          isMore = found.length === limit;
-          if (isMore) break;
-          found.push(shownPath(run, entry.path) + (entry.kind === "directory" ? "/" : ""));
-        }
-        const excerpt = headOf(found.join("\n"));
-        const notes: string[] = [];
-        if (found.length === 0)
-          notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
-        if (excerpt.isCut) notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
-        if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
-        return resultOf(withNotes(excerpt.text, notes), { found: found.length });
-      },
+      access: target.access,
+      run: (outer) =>
+        target.within(outer, async (run) => {
+          await requireDirectory(run, path);
+          const found: string[] = [];
+          let isMore = false;
+          for await (const entry of walkTree(run, path, { withIgnored })) {
+            if (!isWanted(entry.path)) continue;
+            isMore = found.length === limit;
+            if (isMore) break;
+            found.push(shownPath(run, entry.path) + (entry.kind === "directory" ? "/" : ""));
+          }
+          const excerpt = headOf(found.join("\n"));
+          const notes: string[] = [];
+          if (found.length === 0)
+            notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
+          if (excerpt.isCut)
+            notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
+          if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
+          return resultOf(withNotes(excerpt.text, notes), { found: found.length });
+        }),
     };
   },
 });
@@ -62,50 +69,56 @@ const maxEntries = 1_000;
 
 export const listTool = defineTool({
   name: "list",
-  description: `Lists what is in a directory, and in those below it down to a depth. Directories end in a slash, links in @. What git ignores is left out. At most ${maxEntries} entries.`,
+  description: `List a directory, and those below it down to a depth. Directories end in /, links in @. Skips what git ignores. Returns at most ${maxEntries} entries.`,
   isReadOnly: true,
   draft: { title: "List", kind: "read" },
   aliases: { path: [...pathNames, ...folderNames], depth: ["max_depth", "maxDepth"] },
   properties: {
-    path: { type: "string", description: "The directory. Default: the working directory" },
-    depth: { type: "integer", minimum: 1, maximum: 20, description: "How deep to go. Default 1" },
-    ignored: { type: "boolean", description: "List what git ignores, too. Default false" },
+    path: { type: "string", description: "Directory to list. Default: the working directory" },
+    depth: { type: "integer", minimum: 1, maximum: 20, description: "Levels to list. Default 1" },
+    ignored: { type: "boolean", description: "Include what git ignores. Default false" },
   },
   required: [],
   async prepare({ path: given = ".", depth: maxDepth = 1, ignored: withIgnored = false }, context) {
-    const { path, paths, shown } = await resolvePath(context, given);
-    if ((await context.files.stat(path)).kind !== "directory") {
-      throw new ToolError(`${shown} is not a directory`, { advice: "use read" });
-    }
+    const target = await resolveReadable(context, given, "tree");
+    const { path, shown } = target;
+    if (!target.isOutside) await requireDirectory(context, path);
     return {
       presentation: {
         title: `List ${shown === "." ? "the working directory" : shown}`,
         kind: "read",
         locations: [{ path }],
       },
-      access: { type: "read", paths },
-      async run(run) {
-        // loaded on use, to keep startup fast
-        const { walkTree } = await import("./walk-tree.ts");
-        const lines: string[] = [];
-        let isMore = false;
-        for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {
-          isMore = lines.length === maxEntries;
-          if (isMore) break;
-          const mark = kind === "directory" ? "/" : kind === "link" ? "@" : "";
-          lines.push(`${"  ".repeat(depth - 1)}${basename(found)}${mark}`);
-        }
-        const excerpt = headOf(lines.join("\n"));
-        const notes: string[] = [];
-        if (lines.length === 0)
-          notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
-        if (excerpt.isCut || isMore)
-          notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
-        return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
-      },
+      access: target.access,
+      run: (outer) =>
+        target.within(outer, async (run) => {
+          await requireDirectory(run, path);
+          // loaded on use, to keep startup fast
+          const { walkTree } = await import("./walk-tree.ts");
+          const lines: string[] = [];
+          let isMore = false;
+          for await (const { path: found, depth, kind } of walkTree(run, path, { withIgnored, maxDepth })) {
+            isMore = lines.length === maxEntries;
+            if (isMore) break;
+            const mark = kind === "directory" ? "/" : kind === "link" ? "@" : "";
+            lines.push(`${"  ".repeat(depth - 1)}${basename(found)}${mark}`);
+          }
+          const excerpt = headOf(lines.join("\n"));
+          const notes: string[] = [];
+          if (lines.length === 0)
+            notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
+          if (excerpt.isCut || isMore)
+            notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
+          return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
+        }),
     };
   },
 });
+
+async function requireDirectory(context: ToolContext, path: string): Promise<void> {
+  if ((await context.files.stat(path)).kind === "directory") return;
+  throw new ToolError(`${shownPath(context, path)} is not a directory`, { advice: "use read" });
+}
 
 function resultOf(text: string, rawOutput: object): ToolResult {
   return { content: [textPart(text)], rawOutput, shown: [shownVerbatim(text)] };

@@ -5,78 +5,101 @@ import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
 import { isProtected } from "../base/protected-paths.ts";
 import { shownVerbatim } from "../base/shown-content.ts";
-import { type RunContext, ToolError, type ToolResult } from "../base/tool.ts";
+import { type RunContext, type Tool, ToolError, type ToolResult } from "../base/tool.ts";
 import { headOf, shortLine, withNotes } from "../base/truncation.ts";
-import { resolvePath, shownPath } from "../base/workspace-path.ts";
+import { resolveReadable, shownPath } from "../base/workspace-path.ts";
+import type { Wanted } from "./files-to-search.ts";
 import { type LineSearch, lineSearch } from "./line-search.ts";
-import type { FoundEntry } from "./walk-tree.ts";
 
 const defaultLimit = 100;
 /** Larger files are data, not source text. */
 const maxFileBytes = 4 * 1024 * 1024;
-const filesAtOnce = 100;
 
-export const grepTool = defineTool({
-  name: "grep",
-  description: `Searches the text of files for a regular expression (as JavaScript has them), line by line, in a directory and all below it, or in one file. What git ignores is left out. At most ${defaultLimit} lines unless limit says otherwise.`,
-  isReadOnly: true,
-  draft: { title: "Search", kind: "search" },
-  aliases: {
-    pattern: ["query", "regex", "regexp", "search"],
-    path: [...pathNames, ...folderNames],
-    glob: ["include", "include_pattern", "file_pattern", "filePattern"],
-    literal: ["fixed_strings", "fixedStrings"],
-    ignoreCase: ["ignore_case", "case_insensitive", "-i"],
-    context: ["context_lines", "-C"],
-    limit: ["max_results", "maxResults", "head_limit"],
-  },
-  ignores: ["-n", "output_mode"],
-  properties: {
-    pattern: { type: "string", minLength: 1, description: "The regular expression" },
-    path: { type: "string", description: "A directory or a file. Default: the working directory" },
-    glob: { type: "string", description: "Only files that match, such as *.ts or src/**/*.{js,ts}" },
-    literal: {
-      type: "boolean",
-      description: "Take the pattern as it is, not as a regular expression. Default false",
+/** Looks for a ripgrep outside of the given roots. */
+type FindRipgrep = (roots: readonly string[]) => Promise<string | undefined>;
+
+// loaded on use, to keep startup fast
+export const grepTool = grepWith(async (roots) => (await import("./ripgrep.ts")).findRipgrep(roots));
+
+/** Without a ripgrep the search is our own. */
+export function grepWith(find: FindRipgrep): Tool {
+  return defineTool({
+    name: "grep",
+    description: `Search file contents for a JavaScript regular expression, line by line, in a directory and all below it, or in one file. Skips what git ignores. Returns path:line:text, at most ${defaultLimit} matching lines unless limit is set.`,
+    isReadOnly: true,
+    draft: { title: "Search", kind: "search" },
+    aliases: {
+      pattern: ["query", "regex", "regexp", "search"],
+      path: [...pathNames, ...folderNames],
+      glob: ["include", "include_pattern", "file_pattern", "filePattern"],
+      literal: ["fixed_strings", "fixedStrings"],
+      ignoreCase: ["ignore_case", "case_insensitive", "-i"],
+      context: ["context_lines", "-C"],
+      limit: ["max_results", "maxResults", "head_limit"],
     },
-    ignoreCase: { type: "boolean", description: "Default false" },
-    context: { type: "integer", minimum: 0, maximum: 20, description: "Lines around each match. Default 0" },
-    ignored: { type: "boolean", description: "Search what git ignores, too. Default false" },
-    limit: { type: "integer", minimum: 1, maximum: 2_000, description: "How many matching lines at most" },
-  },
-  required: ["pattern"],
-  async prepare(input, context) {
-    const { pattern, literal: isLiteral = false, ignoreCase: ignoresCase = false, glob } = input;
-    const { path, paths, shown } = await resolvePath(context, input.path ?? ".");
-    const request: Request = {
-      path,
-      search: lineSearch(pattern, { isLiteral, ignoresCase }),
-      around: input.context ?? 0,
-      limit: input.limit ?? defaultLimit,
-      withIgnored: input.ignored ?? false,
-      // loaded on use, to keep startup fast
-      ...(glob !== undefined && { isWanted: (await import("./walk-tree.ts")).pathPattern(glob, path) }),
-    };
-    const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
-    return {
-      presentation: { title: `Search for ${quoted(pattern)}${where}`, kind: "search", locations: [{ path }] },
-      access: { type: "read", paths },
-      run: (run) => searchAll(run, request),
-    };
-  },
-});
+    ignores: ["-n", "output_mode"],
+    properties: {
+      pattern: { type: "string", minLength: 1, description: "The regular expression" },
+      path: { type: "string", description: "Directory or file to search. Default: the working directory" },
+      glob: { type: "string", description: "Search only files that match, such as *.ts or src/**/*.{js,ts}" },
+      literal: {
+        type: "boolean",
+        description: "Search for the pattern as plain text. Default false",
+      },
+      ignoreCase: { type: "boolean", description: "Default false" },
+      context: {
+        type: "integer",
+        minimum: 0,
+        maximum: 20,
+        description: "Lines to show around each match. Default 0",
+      },
+      ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+      limit: { type: "integer", minimum: 1, maximum: 2_000, description: "Maximum number of matching lines" },
+    },
+    required: ["pattern"],
+    async prepare(input, context) {
+      const { pattern, literal: isLiteral = false, ignoreCase: ignoresCase = false, glob } = input;
+      const target = await resolveReadable(context, input.path ?? ".", "tree");
+      const { path, shown } = target;
+      const request: GrepRequest = {
+        path,
+        search: lineSearch(pattern, { isLiteral, ignoresCase }),
+        pattern,
+        isLiteral,
+        ignoresCase,
+        around: input.context ?? 0,
+        limit: input.limit ?? defaultLimit,
+        withIgnored: input.ignored ?? false,
+        maxBytes: maxFileBytes,
+        // loaded on use, to keep startup fast
+        ...(glob !== undefined && { isWanted: (await import("./walk-tree.ts")).pathPattern(glob, path) }),
+      };
+      const where = [shown === "." ? "" : ` in ${shown}`, glob === undefined ? "" : ` (${glob})`].join("");
+      return {
+        presentation: {
+          title: `Search for ${quoted(pattern)}${where}`,
+          kind: "search",
+          locations: [{ path }],
+        },
+        access: target.access,
+        // a program of its own could be led elsewhere by a link
+        run: (outer) =>
+          target.within(outer, (run) =>
+            searchAll(run, request, target.isOutside ? async () => undefined : find),
+          ),
+      };
+    },
+  });
+}
 
 function quoted(pattern: string): string {
   return pattern.includes('"') ? `\`${pattern}\`` : `"${pattern}"`;
 }
 
-interface Request {
-  readonly path: string;
+interface GrepRequest extends Wanted {
   readonly search: LineSearch;
   readonly around: number;
   readonly limit: number;
-  readonly withIgnored: boolean;
-  readonly isWanted?: (path: string) => boolean;
 }
 
 /** The matches so far, and the files that were not searched. */
@@ -90,20 +113,24 @@ class Findings {
   large = 0;
 }
 
-async function searchAll(context: RunContext, request: Request): Promise<ToolResult> {
+async function searchAll(context: RunContext, request: GrepRequest, find: FindRipgrep): Promise<ToolResult> {
   const findings = new Findings();
   const { kind } = await context.files.stat(request.path);
   if (kind !== "directory") await searchFile(context, request, request.path, findings);
   else {
-    const { walkTree } = await import("./walk-tree.ts");
-    for await (const paths of batches(walkTree(context, request.path, request), request.isWanted)) {
+    // loaded on use, to keep startup fast
+    const { filesToSearch } = await import("./files-to-search.ts");
+    for await (const { paths, narrowed } of filesToSearch(context, request, await find(context.roots))) {
       const hidden = await context.vetoes?.unreadable(paths);
+      const isOpen = (path: string) => !hidden?.has(path) && !isProtected(path, "read");
+      const mayMatch = await narrowed?.(paths.filter(isOpen));
       for (const path of paths) {
         if (findings.matches >= request.limit) break;
         if (hidden?.has(path)) findings.forbidden.push(shownPath(context, path));
         // secrets are read only by a call that names them, so that the user is asked
         else if (isProtected(path, "read")) findings.secrets.push(shownPath(context, path));
-        else await searchFile(context, request, path, findings);
+        else if (mayMatch === undefined || mayMatch.has(path))
+          await searchFile(context, request, path, findings);
       }
       if (findings.matches >= request.limit) break;
     }
@@ -111,25 +138,9 @@ async function searchAll(context: RunContext, request: Request): Promise<ToolRes
   return resultOf(findings, request);
 }
 
-/** Groups files, so that the client's veto covers many at once. */
-async function* batches(
-  entries: AsyncIterable<FoundEntry>,
-  isWanted: Request["isWanted"],
-): AsyncGenerator<readonly string[]> {
-  let paths: string[] = [];
-  for await (const { path, kind } of entries) {
-    if (kind !== "file" || isWanted?.(path) === false) continue;
-    paths.push(path);
-    if (paths.length < filesAtOnce) continue;
-    yield paths;
-    paths = [];
-  }
-  if (paths.length > 0) yield paths;
-}
-
 async function searchFile(
   context: RunContext,
-  request: Request,
+  request: GrepRequest,
   path: string,
   findings: Findings,
 ): Promise<void> {
@@ -187,7 +198,7 @@ function shownLines(
   });
 }
 
-function resultOf(findings: Findings, { limit }: Request): ToolResult {
+function resultOf(findings: Findings, { limit }: GrepRequest): ToolResult {
   const { matches, files, secrets, forbidden, slow, large } = findings;
   const excerpt = headOf(findings.lines.join("\n"));
   const notes: string[] = [];

@@ -26,7 +26,7 @@ export async function* walkTree(
   { withIgnored, maxDepth = Number.POSITIVE_INFINITY }: { withIgnored: boolean; maxDepth?: number },
 ): AsyncGenerator<FoundEntry> {
   const { files, signal, vetoes } = context;
-  const outermost = withIgnored ? [] : outerRules(directory);
+  const outermost = withIgnored ? [] : (outerRules(directory) ?? []);
   // an ignored directory that was named is searched
   const ignores = !withIgnored && !isIgnored(outermost, directory, true);
   let since = performance.now();
@@ -38,8 +38,10 @@ export async function* walkTree(
       if (depth === 1) throw error;
       return [];
     });
-    const hasRules = ignores && entries.some(({ name }) => name === ".gitignore");
-    const rules = hasRules ? await withRulesOf(files, at, outer) : outer;
+    const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+    // a repository within another one has only its own rules
+    const inherited = ignores && depth > 1 && has(".git") ? excludedBy(at) : outer;
+    const rules = ignores && has(".gitignore") ? await withRulesOf(files, at, inherited) : inherited;
     const folders = depth < maxDepth ? entries.filter(({ kind }) => kind === "directory") : [];
     const closed = await vetoes?.unreadable(folders.map(({ name }) => join(at, name)));
     for (const { name, kind } of entries) {
@@ -63,11 +65,6 @@ export async function* walkTree(
   }
 }
 
-/** Whether git ignores a folder. */
-export function isIgnoredFolder(folder: string): boolean {
-  return isIgnored(outerRules(folder), folder, true);
-}
-
 interface Rules {
   /** Absolute; the patterns are relative to it. */
   readonly directory: string;
@@ -79,18 +76,32 @@ type IgnoreRules = readonly Rules[];
 
 const maxRuleBytes = 1024 * 1024;
 
-/** The rules from above a directory, without its own .gitignore. */
-function outerRules(directory: string): IgnoreRules {
+export interface AboveRules {
+  readonly isInRepository: boolean;
+  /** The directory itself is ignored. Where it was named, all of it is searched. */
+  readonly isIgnored: boolean;
+}
+
+export function rulesAbove(directory: string): AboveRules {
+  const rules = outerRules(directory);
+  return { isInRepository: rules !== undefined, isIgnored: isIgnored(rules ?? [], directory, true) };
+}
+
+/** The rules from above a directory, without its own .gitignore. Undefined when it is not in a repository. */
+function outerRules(directory: string): IgnoreRules | undefined {
   const above: string[] = [];
   for (let at = directory; ; at = dirname(at)) {
     if (at !== directory) above.push(at);
-    if (existsSync(join(at, ".git"))) {
-      const exclude = join(commonDirectory(join(at, ".git")), "info", "exclude");
-      return [...above.flatMap((each) => rulesIn(join(each, ".gitignore"), each)), ...rulesIn(exclude, at)];
-    }
-    // not in a repository
-    if (dirname(at) === at) return [];
+    if (existsSync(join(at, ".git")))
+      return [...above.flatMap((each) => rulesIn(join(each, ".gitignore"), each)), ...excludedBy(at)];
+    if (dirname(at) === at) return undefined;
   }
+}
+
+/** The rules of a repository that are not part of it. */
+function excludedBy(repository: string): Rules[] {
+  const exclude = join(commonDirectory(join(repository, ".git")), "info", "exclude");
+  return rulesIn(exclude, repository);
 }
 
 /** Adds the directory's own .gitignore, read like any other file. */

@@ -11,6 +11,7 @@ import { eventReporter, UnreadOutput } from "../../live/event-reporter.ts";
 import { LiveAgent, type LiveAsker } from "../../live/live-agent.ts";
 import type { LiveHistory } from "../../live/live-history.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
+import { ReadingPace } from "../../live/reading-pace.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Notice } from "./conversation.ts";
@@ -43,6 +44,7 @@ export interface HostOptions {
 
 export class AgentHost {
   readonly agent: LiveAgent;
+  readonly pace = new ReadingPace({ source: () => this.agent.running });
   readonly #sessions: HostedSession[];
   readonly #closing = new AbortController();
   readonly #unread = new UnreadOutput();

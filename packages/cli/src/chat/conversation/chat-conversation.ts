@@ -9,12 +9,14 @@ import type {
   AgentChoice,
   Conversation,
   ConversationEvent,
+  ExportFormat,
   FoundSession,
   LiveSession,
   SessionTarget,
 } from "./conversation.ts";
 import { DraftFile } from "./draft-file.ts";
 import { WorkspaceFiles } from "./find-files.ts";
+import type { AgentLists } from "./other-agents.ts";
 import { redactedTexts } from "./redacted-texts.ts";
 import { SentPrompts } from "./sent-prompts.ts";
 import type { TurnChanges } from "./session-turns.ts";
@@ -31,12 +33,12 @@ export interface ChangesPlace {
   /** The key of the session. */
   readonly key: string;
   readonly roots: readonly string[];
-  /** Whether it has turns that were not followed here. */
+  /** Whether it has turns from before this process. */
   readonly isContinued: boolean;
+  /** Its id in the history, as soon as it has one. */
+  readonly session: () => string | undefined;
   /** Shows a sentence to the user. */
   readonly notice: (text: string) => void;
-  /** Tells the agent with the next prompt. */
-  readonly tell: (text: string) => void;
 }
 
 /** Opens the first session, whose agent starts at once. */
@@ -52,6 +54,8 @@ class ChatConversation implements Conversation {
   readonly #redacted: ReturnType<typeof redactedTexts>;
   readonly #prompts: SentPrompts;
   readonly #files = new Map<string, WorkspaceFiles>();
+  /** The sessions of agents that do not run. */
+  #others: AgentLists = new Map();
   #sessions: readonly ChatSession[] = [];
   #current: ChatSession;
   #count = 0;
@@ -85,7 +89,16 @@ class ChatConversation implements Conversation {
 
   async find(query: string, signal: AbortSignal): Promise<readonly FoundSession[]> {
     const { foundSessions } = await import("./found-sessions.ts");
-    return foundSessions(query, this.#sessions, this.#history, signal);
+    return foundSessions(query, this.#sessions, this.#history, signal, this.#others);
+  }
+
+  async askOthers(): Promise<readonly string[]> {
+    const { askOtherAgents } = await import("./other-agents.ts");
+    const running = new Set(this.#sessions.flatMap(({ host, agent }) => (host ? [agent.name] : [])));
+    const warn = (text: string) => this.#current.notice("warning", safeLine(text));
+    const { lists, problems } = await askOtherAgents(running, warn);
+    this.#others = new Map([...this.#others, ...lists]);
+    return problems;
   }
 
   open(target: SessionTarget): LiveSession {
@@ -103,7 +116,7 @@ class ChatConversation implements Conversation {
     this.#emit({ kind: "shown", session: shown });
   }
 
-  async exported(target: SessionTarget, format: "markdown" | "json"): Promise<string> {
+  async exported(target: SessionTarget, format: ExportFormat): Promise<string> {
     const open = this.#openHere(target);
     if (open !== undefined) return open.exported(format);
     const { exportedSession } = await import("./open-hosted.ts");
@@ -150,8 +163,8 @@ class ChatConversation implements Conversation {
           key,
           isContinued,
           roots: [cwd, ...options.extraRoots],
+          session: () => session.historyId,
           notice: (text) => session.notice("info", text),
-          tell: (text) => session.tell(text),
         }),
       emit: (event) => this.#emit(event),
       redacted: this.#redacted,

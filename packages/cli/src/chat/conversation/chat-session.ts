@@ -11,6 +11,7 @@ import type {
   AgentFacts,
   ChatInput,
   ConversationEvent,
+  ExportFormat,
   LiveSession,
   Notice,
   OpenQuestion,
@@ -19,6 +20,7 @@ import type {
 } from "./conversation.ts";
 import { gitBranch } from "./git-branch.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { ResentPrompts } from "./resent-prompts.ts";
 import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 
@@ -37,16 +39,20 @@ export interface SessionPlace extends HostOptions {
   sent(text: string): void;
 }
 
+/** The history has the rest of a longer session. */
+const timelineBytes = 32 * 1024 * 1024;
+
 /** It is read with every frame, and an agent may send megabytes. */
 const longestTitle = 1_000;
 
 export class ChatSession implements LiveSession, HostedSession {
   readonly key: string;
-  readonly view: SessionView = createView();
+  readonly view: SessionView = createView({ timelineBytes });
   readonly asked = new OpenQuestions(() => this.#emit("questions"));
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
+  readonly #resent = new ResentPrompts();
   #separate: ((entry: Entry) => Entry) | undefined;
   #phase: LiveSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
@@ -87,8 +93,6 @@ export class ChatSession implements LiveSession, HostedSession {
       },
     });
   }
-
-  // ---- state
 
   get agent(): AgentFacts {
     const { options, forks } = this.#place;
@@ -180,12 +184,14 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place.unsentChanged();
   }
 
+  holdOutput(isBehind: boolean): void {
+    this.#host?.pace.hold(isBehind);
+  }
+
   onEntry(listener: (entry: Entry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
-
-  // ---- start and end
 
   /** Starts the agent. It never rejects: a failure is the phase "failed". */
   async start(): Promise<void> {
@@ -271,8 +277,6 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place.emit({ kind, session: this });
   }
 
-  // ---- called by the host
-
   notice(level: Notice["level"], text: string): void {
     this.#place.redacted(text, (clean) =>
       this.#place.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
@@ -299,16 +303,17 @@ export class ChatSession implements LiveSession, HostedSession {
     if (this.#phase === "crashed") this.#set("ready");
   }
 
-  // ---- entries
-
   #entry(entry: Entry): void {
-    const separated = this.#separate?.(entry) ?? entry;
-    const numbered = { ...separated, seq: this.view.seq + 1 };
     this.#progress = undefined;
     this.#turns.heard(entry);
+    const separated = this.#separate?.(entry) ?? entry;
+    const shown = this.#resent.shown(separated, this.turn?.startedAt);
+    if (shown === undefined) return;
+    const numbered = { ...shown, seq: this.view.seq + 1 };
     applyEntry(this.view, numbered);
     for (const listener of this.#listeners) listener(numbered);
     this.#place.emit({ kind: "entries", session: this });
+    this.#host?.pace.heard();
   }
 
   /** Makes tool calls unique where a restarted agent counts from 1 again. */
@@ -319,8 +324,6 @@ export class ChatSession implements LiveSession, HostedSession {
   #ownUpdate(update: SessionUpdate): void {
     this.#entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
   }
-
-  // ---- prompts
 
   send(input: ChatInput): void {
     if (this.#phase === "closed") throw new Error("this session is closed; open another one");
@@ -356,8 +359,6 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#turns.tell(text);
   }
 
-  // ---- the rest
-
   async setOption(configId: string, value: JsonValue): Promise<void> {
     const { session } = this.#opened ?? {};
     if (session === undefined) throw new Error("the agent has not been started yet");
@@ -382,7 +383,7 @@ export class ChatSession implements LiveSession, HostedSession {
     }
   }
 
-  async exported(format: "markdown" | "json"): Promise<string> {
+  async exported(format: ExportFormat): Promise<string> {
     const { exportedSession } = await import("./open-hosted.ts");
     await this.#opened?.recorder?.stored();
     return exportedSession(this.#historyId, this.#place, format);

@@ -1,9 +1,11 @@
 // Tests the conversation without a screen: prompts, the queue, steering, stopping, crashes, questions and sessions.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { SessionView } from "@parley/acp/view";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
 import {
   chatHome,
@@ -169,6 +171,35 @@ test("a crash shows why, without secrets, and a restart continues the session", 
   session.send(text("again"));
   assert.equal(await answered(2), "begun|back");
 });
+
+test(
+  "a prompt at which the agent crashes before it says a word is sent again, and shown once",
+  patience,
+  async (t) => {
+    const { cwd } = chatHome(t);
+    const sessions = [{ sessionId: "old", cwd }];
+    const { entry } = scripted(t, { play: { sessions, otherwise: [{ crash: {} }] } } as never, {
+      play: { sessions, otherwise: [{ say: "back" }] },
+    });
+    const command = [entry.command, ...entry.args];
+    const { session, answered, conversation } = chatWith(t, { cwd, command, session: "old" });
+    const kinds = ({ view }: { readonly view: SessionView }) => view.timeline.map(({ kind }) => kind);
+    session.send(text("work"));
+    assert.equal(await answered(1), "back");
+    assert.deepEqual(kinds(session), ["user_message", "agent_message"]);
+    const [first] = session.view.timeline;
+    assert.equal(first?.kind === "user_message" && first.result?.stopReason, "end_turn");
+    // typed again, it is another one
+    session.send(text("work"));
+    await answered(2);
+    assert.equal(kinds(session).length, 4);
+    const { historyId = "" } = session;
+    await conversation.close();
+    const again = chatWith(t, { cwd, command, session: historyId });
+    await again.until(() => again.session.phase === "ready");
+    assert.equal(kinds(again.session).length, 4, "in the history too");
+  },
+);
 
 test("a connection that is cut between two turns is made again for the next prompt", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "hello {{prompt}}" }] });
@@ -376,6 +407,42 @@ test("a session of the history is found by its words and goes on where it was", 
   assert.deepEqual(await conversation.prompts(), ["toast", "marmalade"]);
 });
 
+test(
+  "sessions of agents that do not run are found when these are asked; choosing one starts its agent",
+  patience,
+  async (t) => {
+    const far = await farAgent(t, { otherwise: [{ say: "far" }] });
+    const sessions = [{ sessionId: "theirs", cwd: "", title: "Made elsewhere" }];
+    const work = mkdtempSync(join(tmpdir(), "parley-elsewhere-"));
+    t.after(() => rmSync(work, { recursive: true, force: true }));
+    const other = await farAgent(t, {
+      sessions: sessions.map((each) => ({ ...each, cwd: work })),
+      otherwise: [{ say: "other" }],
+    } as never);
+    const gone = { ...far, url: "ws://127.0.0.1:1/" };
+    const { cwd } = chatHome(t, { far, other, gone });
+    const { conversation, session, until } = chatWith(t, { cwd, agent: "far" });
+    await until(() => session.phase === "ready");
+    const find = async () =>
+      (await conversation.find("elsewhere", new AbortController().signal)).map(
+        ({ agent, title, target }) => ({
+          agent,
+          title,
+          target,
+        }),
+      );
+    assert.deepEqual(await find(), []);
+    const problems = await conversation.askOthers();
+    assert.match(problems.join("\n"), /gone cannot be asked: /);
+    const target = { kind: "listed", agent: "other", sessionId: "theirs", cwd: work } as const;
+    assert.deepEqual(await find(), [{ agent: "other", title: "Made elsewhere", target }]);
+    const opened = conversation.open(target);
+    await until(() => opened.phase === "ready");
+    assert.equal(opened.agent.name, "other");
+    assert.equal(opened.cwd, work);
+  },
+);
+
 test("a session is copied where the agent can", patience, async (t) => {
   const far = await farAgent(t, { unstable: ["fork"], otherwise: [{ say: "hello {{prompt}}" }] });
   const { cwd } = chatHome(t, { far });
@@ -416,25 +483,41 @@ test(
   },
 );
 
-test("a turn ends with what it changed, and files are found for mentions", patience, async (t) => {
-  const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
-  const { cwd } = chatHome(t, { far });
-  writeFileSync(join(cwd, "session-view.ts"), "");
-  writeFileSync(join(cwd, "other.ts"), "");
-  const order: string[] = [];
-  const changes = () => ({
-    begin: async () => void order.push("begin"),
-    protect: async () => undefined,
-    end: async () => ({ files: 3, added: 92, removed: 46 }),
-  });
-  const { conversation, session, answered, events } = chatWith(t, { cwd, agent: "far" }, { changes });
-  session.send(text("go"));
-  await answered(1);
-  const ended = events.find((event) => event.kind === "turn");
-  assert.deepEqual(ended?.kind === "turn" && ended.summary.changed, { files: 3, added: 92, removed: 46 });
-  assert.deepEqual(order, ["begin"]);
-  assert.deepEqual(await conversation.findFiles("svi", new AbortController().signal), ["session-view.ts"]);
-});
+test(
+  "a turn ends with what it changed, and files and folders are found for mentions",
+  patience,
+  async (t) => {
+    const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
+    const { cwd } = chatHome(t, { far });
+    writeFileSync(join(cwd, "session-view.ts"), "");
+    writeFileSync(join(cwd, "other.ts"), "");
+    const order: string[] = [];
+    const changes = () => ({
+      begin: async () => void order.push("begin"),
+      protect: async () => undefined,
+      takeReport: () => undefined,
+      end: async () => ({ files: 3, added: 92, removed: 46 }),
+    });
+    const { conversation, session, answered, events } = chatWith(t, { cwd, agent: "far" }, { changes });
+    session.send(text("go"));
+    await answered(1);
+    const ended = events.find((event) => event.kind === "turn");
+    assert.deepEqual(ended?.kind === "turn" && ended.summary.changed, { files: 3, added: 92, removed: 46 });
+    assert.deepEqual(order, ["begin"]);
+    const { signal } = new AbortController();
+    assert.deepEqual(await conversation.findFiles("svi", signal), ["session-view.ts"]);
+    mkdirSync(join(cwd, "src/deep"), { recursive: true });
+    writeFileSync(join(cwd, "src/deep/a.ts"), "");
+    const other = chatWith(t, { cwd, agent: "far" });
+    assert.deepEqual(
+      (await other.conversation.findFiles("", signal))[0],
+      "src/",
+      "folders of the top level first",
+    );
+    assert.deepEqual(await other.conversation.findFiles("deep", signal), ["src/deep/", "src/deep/a.ts"]);
+    assert.deepEqual(await other.conversation.findFiles("src/deep/", signal), ["src/deep/", "src/deep/a.ts"]);
+  },
+);
 
 test("a prompt that the agent does not have yet is kept when Parley ends", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "ok" }] });
@@ -443,6 +526,7 @@ test("a prompt that the agent does not have yet is kept when Parley ends", patie
   const changes = () => ({
     begin: () => snapshot.promise,
     protect: async () => undefined,
+    takeReport: () => undefined,
     end: async () => undefined,
   });
   const { session, conversation, until } = chatWith(t, { cwd, agent: "far" }, { changes });

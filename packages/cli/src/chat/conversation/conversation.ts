@@ -14,14 +14,19 @@ export interface Conversation {
   readonly sessions: readonly LiveSession[];
   /** The agents that can be started, those that are installed first. */
   agents(): Promise<readonly AgentChoice[]>;
-  /** The sessions of the history and of running agents that have lists, newest first. */
+  /** The sessions of the history and of agents that have listed theirs, newest first. */
   find(query: string, signal: AbortSignal): Promise<readonly FoundSession[]>;
+  /**
+   * Starts the installed agents that do not run, asks each for its sessions and ends it: `find` knows them from then on.
+   * Returns why agents have none, one sentence each.
+   */
+  askOthers(): Promise<readonly string[]>;
   /** Opens a session and shows it. It can be written to at once; its agent starts meanwhile. */
   open(target: SessionTarget): LiveSession;
   show(session: LiveSession): void;
-  /** The transcript of a session as Markdown or JSON, without opening it. */
-  exported(target: SessionTarget, format: "markdown" | "json"): Promise<string>;
-  /** Files of the workspace that match what was typed after `@`, best first. */
+  /** The transcript of a session as Markdown, HTML or JSON, without opening it. */
+  exported(target: SessionTarget, format: ExportFormat): Promise<string>;
+  /** Files and folders (`src/`) of the workspace that match what was typed after `@`, best first. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly string[]>;
   /** Prompts that were sent from this folder, newest first; `query` selects those that contain it. */
   prompts(query?: string): Promise<readonly string[]>;
@@ -29,6 +34,8 @@ export interface Conversation {
   /** Ends all agents. What was written and not sent is kept for the next start. */
   close(): Promise<void>;
 }
+
+export type ExportFormat = "markdown" | "html" | "json";
 
 /** An event. State is read from the session; an event only says that it changed. */
 export type ConversationEvent =
@@ -134,6 +141,8 @@ export interface LiveSession {
 
   /** Called for each entry that is applied to the view from now on, with the `seq` that it has there. */
   onEntry(listener: (entry: Entry) => void): () => void;
+  /** Whether the screen is behind: the agent is not read meanwhile. It ends by itself if it is not repeated. */
+  holdOutput(isBehind: boolean): void;
   /** Sends it, or queues it while a turn runs. A crashed or failed agent is started again first. */
   send(input: ChatInput): void;
   /** Gives it to the running turn. An agent that cannot take it is cancelled and gets it as the next prompt: "resent". */
@@ -152,8 +161,8 @@ export interface LiveSession {
   restart(): Promise<void>;
   /** Runs a command of the user and shows its output; the next prompt tells the agent. */
   shell(command: string): Promise<void>;
-  /** The transcript as Markdown or JSON. */
-  exported(format: "markdown" | "json"): Promise<string>;
+  /** The transcript as Markdown, HTML or JSON. */
+  exported(format: ExportFormat): Promise<string>;
   /** Text for the agent, put before the next prompt, such as what was undone. */
   tell(text: string): void;
   close(): Promise<void>;

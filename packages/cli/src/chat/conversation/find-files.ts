@@ -1,4 +1,4 @@
-// Finds files of a workspace by what was typed after `@`.
+// Finds files and folders of a workspace by what was typed after `@`.
 
 import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
@@ -21,7 +21,7 @@ export class WorkspaceFiles {
     this.#cwd = cwd;
   }
 
-  /** Paths relative to the folder, best first. */
+  /** Paths relative to the folder, best first. Those of folders end with a slash. */
   async find(query: string, signal: AbortSignal): Promise<readonly string[]> {
     const now = performance.now();
     if (this.#listed === undefined || now - this.#listed.at > freshMs)
@@ -34,7 +34,7 @@ export class WorkspaceFiles {
 /** Those that contain all characters of the query in order; matches in the name and at the beginnings of words first. */
 export function bestMatches(files: readonly string[], query: string): readonly string[] {
   const wanted = query.toLowerCase();
-  if (wanted === "") return files.slice(0, mostFound);
+  if (wanted === "") return files.toSorted((one, other) => depthOf(one) - depthOf(other)).slice(0, mostFound);
   const scored = files.flatMap((path) => {
     const score = scoreOf(path, wanted);
     return score === undefined ? [] : [{ path, score }];
@@ -43,9 +43,15 @@ export function bestMatches(files: readonly string[], query: string): readonly s
   return scored.slice(0, mostFound).map(({ path }) => path);
 }
 
+/** Folders of the same depth come before files. */
+function depthOf(path: string): number {
+  const isFolder = path.endsWith("/");
+  return path.split("/").length * 2 - (isFolder ? 3 : 0);
+}
+
 function scoreOf(path: string, wanted: string): number | undefined {
   const lower = path.toLowerCase();
-  const name = lower.slice(lower.lastIndexOf("/") + 1);
+  const name = lower.slice(lower.lastIndexOf("/", lower.length - 2) + 1);
   if (name.startsWith(wanted)) return 3_000;
   if (name.includes(wanted)) return 2_000;
   if (lower.includes(wanted)) return 1_000;
@@ -62,7 +68,21 @@ function scoreOf(path: string, wanted: string): number | undefined {
 }
 
 async function listFiles(cwd: string): Promise<readonly string[]> {
-  return (await gitFiles(cwd)) ?? walkedFiles(cwd);
+  const files = (await gitFiles(cwd)) ?? (await walkedFiles(cwd));
+  return [...foldersOf(files), ...files];
+}
+
+/** The folders that files are in, with a slash at the end. */
+function foldersOf(files: readonly string[]): Set<string> {
+  const folders = new Set<string>();
+  for (const file of files) {
+    for (let end = file.lastIndexOf("/"); end > 0; end = file.lastIndexOf("/", end - 1)) {
+      const folder = file.slice(0, end + 1);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
 }
 
 /** Undefined outside of a repository, and without git. */

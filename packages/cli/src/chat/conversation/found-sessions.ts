@@ -1,10 +1,12 @@
-// Finds sessions: those that are open here, those of the history, and those that running agents list.
+// Finds sessions: those that are open here, those of the history of all agents, and those that agents list.
 
+import type { SessionInfo } from "@parley/acp";
 import { allSessions } from "@parley/client/internal";
 import type { LiveHistory } from "../../live/live-history.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { FoundSession } from "./conversation.ts";
+import type { AgentLists } from "./other-agents.ts";
 
 const mostFound = 200;
 /** An agent that takes longer to list its sessions must not hide the others. */
@@ -15,6 +17,8 @@ export async function foundSessions(
   sessions: readonly ChatSession[],
   history: LiveHistory | undefined,
   signal: AbortSignal,
+  /** What agents that do not run have listed. */
+  elsewhere: AgentLists = new Map(),
 ): Promise<readonly FoundSession[]> {
   const words = query.trim();
   const live = sessions.map(liveSession).filter((found) => matches(found, words));
@@ -24,7 +28,10 @@ export async function foundSessions(
     ...sessions.flatMap(({ sessionId }) => sessionId ?? []),
     ...kept.flatMap(({ agentSessionId }) => agentSessionId),
   ]);
-  const listed = await listedSessions(sessions, known);
+  const running = await listedSessions(sessions);
+  const listed = [...new Map([...elsewhere, ...running])].flatMap(([agent, list]) =>
+    list.flatMap((info) => (known.has(info.sessionId) ? [] : [listedSession(agent, info)])),
+  );
   const open = new Set(sessions.flatMap(({ historyId }) => historyId ?? []));
   const others = [
     ...kept.flatMap(({ found }) =>
@@ -82,12 +89,10 @@ async function keptSessions(words: string, history: LiveHistory | undefined) {
   });
 }
 
-async function listedSessions(
-  sessions: readonly ChatSession[],
-  known: ReadonlySet<string>,
-): Promise<readonly FoundSession[]> {
+/** By agent. Those that run now say what they have now. */
+async function listedSessions(sessions: readonly ChatSession[]): Promise<AgentLists> {
   const agents = new Map(sessions.flatMap((each) => (each.host ? [[each.agent.name, each.host.agent]] : [])));
-  const lists = [...agents].map(async ([name, { running }]): Promise<readonly FoundSession[]> => {
+  const lists = [...agents].map(async ([name, { running }]) => {
     const { list, load, resume } = running?.capabilities ?? {};
     if (running === undefined || list !== true || (load !== true && resume !== true)) return [];
     const none = { sessions: [] };
@@ -97,20 +102,18 @@ async function listedSessions(
     const listing = allSessions(running, { limit: mostFound }).catch(() => none);
     const { sessions: all } = await Promise.race([listing, late.promise]);
     clearTimeout(timer);
-    return all.flatMap(({ sessionId, cwd, title, updatedAt }): FoundSession[] =>
-      known.has(sessionId)
-        ? []
-        : [
-            {
-              agent: name,
-              title: safeLine(title ?? "(no title)"),
-              cwd: safeLine(cwd),
-              updatedAt: updatedAt === undefined ? undefined : Date.parse(updatedAt) || undefined,
-              state: "kept",
-              target: { kind: "listed", agent: name, sessionId, cwd },
-            },
-          ],
-    );
+    return [[name, all] as const]; // a pair
   });
-  return (await Promise.all(lists)).flat();
+  return new Map((await Promise.all(lists)).flat());
+}
+
+function listedSession(agent: string, { sessionId, cwd, title, updatedAt }: SessionInfo): FoundSession {
+  return {
+    agent,
+    title: safeLine(title ?? "(no title)"),
+    cwd: safeLine(cwd),
+    updatedAt: updatedAt === undefined ? undefined : Date.parse(updatedAt) || undefined,
+    state: "kept",
+    target: { kind: "listed", agent, sessionId, cwd },
+  };
 }

@@ -6,8 +6,10 @@ import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
+import { keepHeapSmall } from "../../live/small-heap.ts";
 import { AgentHost, type HostOptions } from "./agent-host.ts";
 import type { ChatSession, SessionPlace } from "./chat-session.ts";
+import type { ExportFormat } from "./conversation.ts";
 
 interface Opening {
   /** The agent and the session are known; nothing is started yet. */
@@ -26,6 +28,8 @@ export async function openHosted(
   place: SessionPlace,
   { begun, entry }: Opening,
 ): Promise<Hosted> {
+  // after the first paint, whose garbage is not worth it
+  keepHeapSmall();
   session.separate = separateCalls();
   if (place.forks !== undefined) return openFork(session, place.forks, place, { begun, entry });
   const target = await AgentHost.find(place, session);
@@ -78,7 +82,7 @@ async function replay(id: string, show: (entry: Entry) => void, { history }: Hos
 export async function exportedSession(
   id: string | undefined,
   { history, secrets }: HostOptions,
-  format: "markdown" | "json",
+  format: ExportFormat,
 ): Promise<string> {
   const opened = await history?.open();
   const session = id === undefined ? undefined : await opened?.find(id);

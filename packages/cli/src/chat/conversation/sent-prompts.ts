@@ -4,8 +4,6 @@ import type { LiveHistory } from "../../live/live-history.ts";
 
 const mostSessions = 30;
 const mostPrompts = 500;
-/** Of each session: reading takes time. */
-const mostEntries = 5_000;
 
 export class SentPrompts {
   readonly #cwd: string;
@@ -38,12 +36,9 @@ export class SentPrompts {
     const found: string[] = [];
     for (const { id } of await history.list({ cwd: this.#cwd, limit: mostSessions })) {
       const texts: string[] = [];
-      let read = 0;
-      for await (const entry of history.entries(id)) {
-        if (++read > mostEntries) break;
-        if (entry.kind !== "prompt") continue;
+      for await (const { prompt } of history.prompts(id)) {
         // the first block is what the user wrote
-        const [first] = entry.prompt;
+        const [first] = prompt;
         if (first?.type === "text" && "text" in first) texts.push(String(first.text));
       }
       found.push(...texts.toReversed());

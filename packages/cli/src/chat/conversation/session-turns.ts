@@ -14,6 +14,8 @@ export interface TurnChanges {
   /** A file is about to be written. It never rejects. */
   protect(path: string): Promise<void>;
   end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
+  /** For the agent, with the next prompt: what the user took back. Given once. */
+  takeReport(): string | undefined;
 }
 
 /** What turns need of their session. */
@@ -85,7 +87,7 @@ export class SessionTurns {
       return "sent";
     }
     if (ready.host.agent.running?.capabilities.steer === true && !this.#turn.isCancelling) {
-      const told = this.#told.splice(0);
+      const told = this.#takeTold();
       const content = await this.#content(input, ready, told);
       if (!this.#isRunning()) {
         // the turn has ended meanwhile
@@ -102,6 +104,11 @@ export class SessionTurns {
     this.#queueChanged();
     this.stop();
     return "resent";
+  }
+
+  #takeTold(): string[] {
+    const report = this.#place.changes()?.takeReport();
+    return [...this.#told.splice(0), ...(report === undefined || report === "" ? [] : [report])];
   }
 
   /** The state may have changed during an await. */
@@ -190,7 +197,7 @@ export class SessionTurns {
     try {
       // a snapshot that fails must not stop the turn
       await this.#unlessStopped(changes?.begin().catch((error: unknown) => this.#complain(error)));
-      const content = await this.#content(input, ready, this.#told.splice(0));
+      const content = await this.#content(input, ready, this.#takeTold());
       result = await this.#answer(ready, content);
       for (;;) {
         // what the user said beside a no

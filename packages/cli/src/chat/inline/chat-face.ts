@@ -235,6 +235,7 @@ export class ChatFace {
     const row = isSheetFocused ? sheetRow : promptRow;
     return {
       lines: [...lines, ...prompt.lines, ...prompt.menu],
+      isPartial: this.#transcript?.isBehind === true,
       ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
     };
   }
@@ -339,7 +340,8 @@ export class ChatFace {
 
   #key(key: KeyPress): void {
     const now = performance.now();
-    if (this.#full !== undefined) this.#full.sheet.key(key, now);
+    if (key.id === "ctrl+z") this.#act("suspend");
+    else if (this.#full !== undefined) this.#full.sheet.key(key, now);
     else if (this.#opened !== undefined) this.#opened.key(key, now);
     else if (!this.#acted(key, now)) this.#typed(key, now);
     this.#ask();

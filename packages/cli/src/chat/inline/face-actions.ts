@@ -1,6 +1,7 @@
 // What the keys and commands of the face do.
 
 import { isAbsolute, join } from "node:path";
+import { stopProcess } from "../../screen/stop-process.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput } from "../conversation/conversation.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
@@ -100,6 +101,8 @@ export class FaceActions {
         return this.#takeBack((review) => review.redoLast());
       case "redraw":
         return this.#face.screen.refresh();
+      case "suspend":
+        return this.#suspend();
       // the prompt does these itself
       case "send":
       case "newline":
@@ -122,6 +125,12 @@ export class FaceActions {
   #edited(problem: string | undefined): void {
     this.#complain(problem);
     this.#close();
+  }
+
+  #suspend(): void {
+    const { screen } = this.#face;
+    if (process.platform === "win32") return this.#face.hint("a shell of Windows cannot bring it back");
+    this.#face.attempt(screen.suspend(() => stopProcess()));
   }
 
   // ---- prompts

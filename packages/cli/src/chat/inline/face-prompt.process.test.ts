@@ -95,7 +95,7 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   terminal.press(keys.ctrlP);
   await shows(/Alt-F forks/);
   terminal.type("new session");
-  await shows(/1 of 1/);
+  await shows(/Sessions > new session +1 of 2/);
   terminal.press("\u0018");
   await shows((text) => !/Sessions/.test(text));
   assert.equal(other.phase, "closed");

@@ -87,7 +87,6 @@ test("TH4 an agent that names very many files does not hold the end of its turn"
   const review = new SessionReview({
     roots: [cwd],
     notice: (text) => notices.push(text),
-    tell: () => undefined,
   });
   t.after(() => review.close());
   await review.begin();

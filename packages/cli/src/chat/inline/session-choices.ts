@@ -1,14 +1,21 @@
 // The list of sessions: show, continue, copy, rename and export one of them.
 
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
+import type { ExportFormat, FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
 import type { ChatFace } from "./chat-face.ts";
 
+/** The row that asks the agents that do not run. */
+const others = { kind: "others" } as const;
+
+type Row = SessionTarget | typeof others;
+
 export class SessionChoices {
   readonly #face: ChatFace;
+  /** Whether the agents that do not run were asked for their sessions. */
+  #hasAsked = false;
 
   constructor(face: ChatFace) {
     this.#face = face;
@@ -17,17 +24,24 @@ export class SessionChoices {
   list(query: string): void {
     const { conversation, paint } = this.#face;
     const close = () => this.#face.open(undefined);
-    const closing = (work: (target: SessionTarget) => void) => (target: SessionTarget) => {
+    let typed = query;
+    const closing = (work: (target: SessionTarget) => void) => (row: Row) => {
       close();
-      work(target);
+      if (row.kind === "others") this.#face.attempt(this.#askOthers(typed));
+      else work(row);
     };
     this.#face.open(
-      new Picker<SessionTarget>({
+      new Picker<Row>({
         title: "Sessions",
         paint,
         query,
-        search: async (typed, signal) =>
-          (await conversation.find(typed, signal)).map((found) => sessionItem(found, this.#face.session)),
+        search: async (words, signal) => {
+          typed = words;
+          const found = (await conversation.find(words, signal)).map((each) =>
+            sessionItem(each, this.#face.session),
+          );
+          return this.#hasAsked ? found : [...found, othersItem];
+        },
         hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X ends",
         chosen: closing((target) => this.#choose(target)),
         keys: {
@@ -52,6 +66,15 @@ export class SessionChoices {
     const { cwd } = session;
     const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
     this.#face.say(`written to ${path}`);
+  }
+
+  /** Starts the agents that do not run for as long as it takes, and lists again. */
+  async #askOthers(query: string): Promise<void> {
+    this.#face.hint("asking the other agents for their sessions");
+    const problems = await this.#face.conversation.askOthers();
+    this.#hasAsked = true;
+    for (const problem of problems) this.#face.say(problem);
+    this.list(query);
   }
 
   /** The agent names the folder of a session, and the rights of the session follow from it. */
@@ -99,7 +122,7 @@ export class SessionChoices {
 
   async #exportOf(target: SessionTarget): Promise<void> {
     const { conversation, session } = this.#face;
-    const exported = (format: "markdown" | "json") => conversation.exported(target, format);
+    const exported = (format: ExportFormat) => conversation.exported(target, format);
     this.#face.say(`written to ${await writeExport("", { cwd: session.cwd, exported })}`);
   }
 
@@ -112,7 +135,13 @@ export class SessionChoices {
   }
 }
 
-function sessionItem(found: FoundSession, shown: LiveSession): PickerItem<SessionTarget> {
+const othersItem: PickerItem<Row> = {
+  label: "Ask the other agents",
+  detail: "starts those that are installed, and lists the sessions that they have",
+  value: others,
+};
+
+function sessionItem(found: FoundSession, shown: LiveSession): PickerItem<Row> {
   const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
   const when =
     updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");

@@ -17,6 +17,8 @@ export class TranscriptPane {
   open: readonly string[] = [];
   /** Whether anything stands above the lines that may change. */
   hasPrinted = false;
+  /** Whether something is left for the next frame. */
+  isBehind = false;
   readonly #options: TranscriptPaneOptions;
   readonly #feeds = new Map<string, TranscriptFeed>();
 
@@ -24,11 +26,13 @@ export class TranscriptPane {
     this.#options = options;
   }
 
-  /** Prints what is finished. */
+  /** Prints what is finished, as far as a frame has time for it. The agent waits until all is drawn. */
   update(session: LiveSession, now: number): void {
     const { columns: width, rows } = this.#options.screen;
-    const { printed, tail } = this.#feed(session).update(session.view, { width, rows, now });
+    const { printed, tail, isBehind } = this.#feed(session).update(session.view, { width, rows, now });
     this.open = tail;
+    this.isBehind = isBehind;
+    session.holdOutput(isBehind);
     this.#print(printed);
   }
 

@@ -32,6 +32,7 @@ export type ChatAction =
   | "theme"
   | "restart"
   | "redraw"
+  | "suspend"
   | "previousPrompt"
   | "focus";
 
@@ -82,6 +83,7 @@ export const chatKeys: readonly ChatKey[] = [
   { keys: ["alt+t"], action: "files", help: "list the files that the agent touched" },
   { keys: ["alt+r"], action: "review", help: "review the changes" },
   { keys: ["ctrl+l"], action: "redraw", help: "draw the screen again" },
+  { keys: ["ctrl+z"], action: "suspend", help: "back to the shell; `fg` goes on" },
 ];
 
 export const chatCommands: readonly ChatCommand[] = [
@@ -99,7 +101,12 @@ export const chatCommands: readonly ChatCommand[] = [
   { name: "queue", action: "queue", help: "edit, move or delete waiting prompts" },
   { name: "fork", action: "fork", help: "continue in a copy of the session" },
   { name: "rename", action: "rename", hint: "TITLE", help: "rename the session" },
-  { name: "export", action: "export", hint: "[FILE]", help: "write the transcript to a file (.md or .json)" },
+  {
+    name: "export",
+    action: "export",
+    hint: "[FILE]",
+    help: "write the transcript to a file (.md, .html or .json)",
+  },
   { name: "copy", action: "copy", help: "copy the last answer" },
   { name: "theme", action: "theme", hint: "[NAME]", help: "change the colours" },
   { name: "restart", action: "restart", help: "start the agent again and continue" },

@@ -2,7 +2,7 @@
 
 import { age, home } from "../../sessions/stored-sessions.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation, LiveSession } from "../conversation/conversation.ts";
+import type { Conversation, LiveSession, SessionTarget } from "../conversation/conversation.ts";
 import { choiceNamed, choicesOf, type SelectOption, selectsOf } from "../conversation/option-choices.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
@@ -154,18 +154,32 @@ export class PlainCommands {
     if (agent !== undefined) conversation.open({ kind: "new", agent });
   }
 
-  async #resume(query: string): Promise<void> {
+  async #resume(query: string, hasAsked = false): Promise<void> {
     const { conversation } = this.#options;
     const found = await conversation.find(query, new AbortController().signal);
-    const choices = found
+    const choices: Choice<SessionTarget | undefined>[] = found
       .filter(({ target }) => target.kind !== "live" || target.session !== this.#session)
       .map(({ agent, title, cwd, updatedAt, state, excerpt, target }) => {
         const when = updatedAt === undefined ? "" : `, ${age(Date.now() - updatedAt)}`;
         const words = excerpt === undefined ? "" : `: ${excerpt}`;
         return { label: `${title} (${agent}, ${home(cwd)}${when}, ${state})${words}`, value: target };
       });
-    const target = await this.#pick("Sessions", choices);
-    if (target !== undefined) conversation.open(target);
+    const others = { label: "Ask the other agents: starts them, and lists what they have", value: undefined };
+    const chosen = await this.#pick("Sessions", (hasAsked ? choices : [...choices, others]).map(asChoice));
+    if (chosen === undefined) return;
+    if (chosen.value === undefined) {
+      for (const problem of await conversation.askOthers()) this.#say(problem);
+      return this.#resume(query, true);
+    }
+    if (await this.#mayOpen(chosen.value)) conversation.open(chosen.value);
+  }
+
+  /** The agent names the folder of a session, and the rights of the session follow from it. */
+  async #mayOpen(target: SessionTarget): Promise<boolean> {
+    if (target.kind !== "listed" || target.cwd === this.#session.cwd) return true;
+    this.#say(`${safeLine(target.agent)} says that this session works in ${safeLine(target.cwd)}`);
+    const answer = await this.#options.lines.ask("Open it with that folder as its workspace? y or n: ");
+    return answer?.trim().toLowerCase() === "y";
   }
 
   #fork(): void {
@@ -175,9 +189,29 @@ export class PlainCommands {
   }
 
   async #queue(): Promise<void> {
-    const waiting = this.#session.queue.map(({ id, text }) => ({ label: safeLine(text), value: id }));
-    const id = await this.#pick("Waiting prompts; choose one to take it back", waiting);
-    const taken = id === undefined ? undefined : this.#session.unqueue(id);
+    const { queue } = this.#session;
+    const waiting = queue.map(({ id, text }) => ({ label: safeLine(text), value: id }));
+    const id = await this.#pick("Waiting prompts; choose one to move it or to take it back", waiting);
+    if (id === undefined) return;
+    const answer = await this.#options.lines.ask(
+      "Its new number, or t to take it back, or Enter for neither: ",
+    );
+    const typed = answer?.trim().toLowerCase() ?? "";
+    // it may have been sent meanwhile
+    const now = this.#session.queue;
+    const at = now.findIndex((each) => each.id === id);
+    if (typed === "") return;
+    if (at < 0) return this.#say("It has been sent already.");
+    if (typed === "t") return this.#takeBack(id);
+    const to = Number(typed);
+    if (!Number.isInteger(to) || to < 1 || to > now.length)
+      return this.#say(`${safeLine(typed)} is not a number from 1 to ${now.length}.`);
+    this.#session.moveQueued(id, to - 1 - at);
+    this.#say(this.#session.queue.map(({ text }, index) => `${index + 1}. ${safeLine(text)}`).join("\n"));
+  }
+
+  #takeBack(id: string): void {
+    const taken = this.#session.unqueue(id);
     if (taken !== undefined) this.#say(`Taken back: ${safeLine(taken.text)}`);
   }
 
@@ -250,4 +284,9 @@ export class PlainCommands {
     const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
     this.#say(`Written to ${path}`);
   }
+}
+
+/** So that a choice of nothing differs from no choice. */
+function asChoice<Value>(choice: Choice<Value>): Choice<Choice<Value>> {
+  return { label: choice.label, value: choice };
 }

@@ -18,6 +18,8 @@ export interface PlainReviewPlace extends PickPlace {
 /** Goes on until the user chooses nothing. */
 export async function reviewPlainly(place: PlainReviewPlace): Promise<void> {
   const { review, cwd, say } = place;
+  // opens it: before, nobody knows what is stored
+  await review.changes();
   for (const text of review.notCovered) say(`Not covered: ${safeLine(text)}`);
   for (;;) {
     const { files } = await review.changes();

@@ -10,12 +10,12 @@ import type { ReviewChanges, ReviewResult, ReviewSource } from "../sheets/review
 export interface SessionReviewOptions {
   /** The directories of the session. */
   readonly roots: readonly string[];
-  /** Whether the session has turns that were not followed here. */
+  /** Whether the session has turns from before this process. */
   readonly isContinued?: boolean;
+  /** The id of the session in the history, as soon as it has one. Its turns are stored under this name. */
+  readonly session?: () => string | undefined;
   /** Shows a sentence to the user. */
   readonly notice: (text: string) => void;
-  /** Tells the agent with the next prompt. */
-  readonly tell: (text: string) => void;
 }
 
 /** Each file that an agent names costs a look at it. */
@@ -29,24 +29,31 @@ const nothing = "no turn has changed anything that can be taken back";
 
 const earlier = "What the session changed before it was continued here cannot be shown or undone.";
 
+/** Reviews that are being closed, by session: one that is opened again at once waits for it. */
+const leaving = new Map<string, Promise<void>>();
+
 export class SessionReview implements TurnChanges, ReviewSource {
   readonly #options: SessionReviewOptions;
   readonly #named = new Set<string>();
   #hasTooMany = false;
+  /** How many turns were stored by earlier processes. */
+  #earlierTurns = 0;
   #opening: Promise<Review> | undefined;
   #review: Review | undefined;
   /** Resolves when the running turn has ended. */
   #turn: PromiseWithResolvers<void> | undefined;
-  /** What was undone and can be redone, the last one last. */
-  #undone: ReviewResult[] = [];
+  /** The problem that was told to the user already. */
+  #told: string | undefined;
 
   constructor(options: SessionReviewOptions) {
     this.#options = options;
   }
 
   get notCovered(): readonly string[] {
-    const before = this.#options.isContinued ? [earlier] : [];
-    return [...before, ...(this.#review?.notCovered ?? [])];
+    // what is stored is known when it is open
+    if (this.#review === undefined) return [];
+    const isLost = this.#options.isContinued === true && this.#earlierTurns === 0;
+    return [...(isLost ? [earlier] : []), ...this.#review.notCovered];
   }
 
   // ---- turns
@@ -60,12 +67,34 @@ export class SessionReview implements TurnChanges, ReviewSource {
       late.resolve();
     }, longestMs);
     const begun = this.#open().then((review) => review.beginTurn());
-    await Promise.race([begun, late.promise]).finally(() => clearTimeout(timer));
+    try {
+      await Promise.race([begun, late.promise]);
+      this.#told = undefined;
+    } catch (error) {
+      this.#goOnWithout(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The chat works without a review. It is said once, and tried again with each turn. */
+  #goOnWithout(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    if (why === this.#told) return;
+    this.#told = why;
+    this.#options.notice(`${why}. The chat goes on without review: changes cannot be shown or undone.`);
+  }
+
+  /** For the agent, with the next prompt: what was undone and put back. */
+  takeReport(): string | undefined {
+    return this.#review?.takeReport();
   }
 
   async end(): Promise<{ files: number; added: number; removed: number } | undefined> {
     const turn = this.#turn;
     try {
+      // without a snapshot of the beginning there is nothing to compare with
+      if (this.#told !== undefined) return undefined;
       const { changes, notes } = await (await this.#open()).endTurn();
       for (const note of notes) this.#options.notice(note);
       if (changes.files.length === 0) return undefined;
@@ -108,7 +137,12 @@ export class SessionReview implements TurnChanges, ReviewSource {
   // ---- the review of the user
 
   async changes(): Promise<ReviewChanges> {
-    return (await this.#open()).changes();
+    return this.#hasNothing ? { files: [], added: 0, removed: 0 } : (await this.#open()).changes();
+  }
+
+  /** Before its first turn a session has no name to be stored under, and nothing to show. */
+  get #hasNothing(): boolean {
+    return this.#opening === undefined && this.#options.session?.() === undefined;
   }
 
   async keep(hunks: readonly string[]): Promise<number> {
@@ -120,15 +154,12 @@ export class SessionReview implements TurnChanges, ReviewSource {
   }
 
   async redo(result: Pick<ReviewResult, "id">): Promise<ReviewResult> {
-    const review = await this.#idle();
-    const redone = await review.redo(result);
-    this.#undone = this.#undone.filter(({ id }) => id !== result.id);
-    this.#report(review);
-    return redone;
+    return (await this.#idle()).redo(result);
   }
 
   /** Takes back the last turn that changed something. Returns a sentence if there is none. */
   async undoTurn(): Promise<ReviewResult | string> {
+    if (this.#turn === undefined && this.#hasNothing) return nothing;
     const review = await this.#idle();
     const changes = await review.changes();
     const open = changes.files.flatMap(({ hunks }) => hunks).filter(({ state }) => state === "open");
@@ -138,22 +169,24 @@ export class SessionReview implements TurnChanges, ReviewSource {
 
   /** Takes back the last undo. Returns a sentence if there is none. */
   async redoLast(): Promise<ReviewResult | string> {
-    const last = this.#undone.at(-1);
-    return last === undefined ? "nothing was undone" : this.redo(last);
+    if (this.#turn === undefined && this.#hasNothing) return "nothing was undone";
+    const id = (await this.#idle()).undone.at(-1);
+    return id === undefined ? "nothing was undone" : this.redo({ id });
   }
 
-  async close(): Promise<void> {
-    await (await this.#opening?.catch(() => undefined))?.close();
+  close(): Promise<void> {
+    const closed = (async () => {
+      await (await this.#opening?.catch(() => undefined))?.close();
+    })();
+    const name = this.#options.session?.();
+    if (name !== undefined) leaving.set(name, closed);
+    return closed;
   }
 
   // ---- inside
 
   async #undo(target: Parameters<Review["undo"]>[0]): Promise<ReviewResult> {
-    const review = await this.#idle();
-    const result = await review.undo(target);
-    if (result.files.some(({ outcome }) => outcome !== "refused")) this.#undone.push(result);
-    this.#report(review);
-    return result;
+    return (await this.#idle()).undo(target);
   }
 
   /** The review, when no turn runs. */
@@ -163,17 +196,24 @@ export class SessionReview implements TurnChanges, ReviewSource {
   }
 
   #open(): Promise<Review> {
-    this.#opening ??= (async () => {
-      const { openReview } = await import("@parley/review");
-      const review = await openReview({ roots: this.#options.roots, home: join(stateFolder(), "review") });
-      this.#review = review;
-      return review;
-    })();
-    return this.#opening;
+    const opening = this.#opening ?? this.#opened();
+    this.#opening = opening;
+    // the disk may have room the next time
+    opening.catch(() => {
+      if (this.#opening === opening) this.#opening = undefined;
+    });
+    return opening;
   }
 
-  #report(review: Review): void {
-    const text = review.takeReport();
-    if (text !== undefined && text !== "") this.#options.tell(text);
+  async #opened(): Promise<Review> {
+    const { openReview } = await import("@parley/review");
+    const { roots, session } = this.#options;
+    const name = session?.();
+    await (name === undefined ? undefined : leaving.get(name));
+    const home = join(stateFolder(), "review");
+    const review = await openReview({ roots, home, ...(name === undefined ? {} : { session: name }) });
+    this.#review = review;
+    this.#earlierTurns = review.turns.length;
+    return review;
   }
 }

@@ -3,6 +3,7 @@
 import { loginAsker } from "../../agents/login-asker.ts";
 import type { QuestionPlace } from "../../questions/permission-lines.ts";
 import type { Screen } from "../../screen/screen.ts";
+import { openAddress } from "../../terminal/open-address.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
 import type { OpenQuestion } from "../conversation/conversation.ts";
@@ -11,7 +12,6 @@ import { AskedSheet } from "./asked-sheet.ts";
 import { ConfirmSheet } from "./confirm-sheet.ts";
 import { CredentialSheet } from "./credential-sheet.ts";
 import { FormSheet } from "./form-sheet.ts";
-import { openAddress } from "./open-address.ts";
 import { PermissionSheet } from "./permission-sheet.ts";
 import { Picker } from "./picker.ts";
 import type { Sheet } from "./sheet.ts";

@@ -15,14 +15,15 @@ const text = (value: string) => ({ type: "text", text: value }) as const;
 
 /** A transcript on a screen. */
 class Opened {
-  readonly view: SessionView = createView();
+  readonly view: SessionView;
   readonly done: unknown[] = [];
   columns = 40;
   rows = 6;
   readonly sheet: FullTranscript;
   #seq = 0;
 
-  constructor(isColoured = false) {
+  constructor(isColoured = false, timelineBytes?: number) {
+    this.view = createView({ timelineBytes });
     this.sheet = new FullTranscript({
       view: () => this.view,
       paint: painter(isColoured, {}),
@@ -335,4 +336,36 @@ test("keys in any order, on any screen, show as many lines as there are rows (TH
     ),
     propertyRuns(150, 5_000),
   );
+});
+
+test("a transcript whose view has dropped its oldest items says so, and stays where the user reads", () => {
+  const opened = new Opened(false, 100_000);
+  opened.notices(1, 1_000);
+  assert.equal(opened.here, "! n1000");
+  opened.press("up", "up");
+  const { dropped } = opened.view;
+  assert.equal(opened.here, "! n998");
+  // fewer than it keeps
+  for (let at = 1_001; opened.view.dropped === dropped; at += 1) opened.notices(at, at);
+  assert.equal(opened.here, "! n998");
+  assert.match(opened.footer, /^998 of 1,\d+ /);
+  opened.press("g");
+  assert.match(opened.body.join("\n"), /… [\d,]+ items more above: \/export/);
+});
+
+test("a message of megabytes has all its parts, also code over the end of a block", () => {
+  const opened = new Opened();
+  opened.columns = 60;
+  opened.say("```ts\n", "m");
+  for (let at = 0; at < 12_000; at += 1) opened.say(`line ${at} of code, which goes on for a while\n`, "m");
+  opened.say("```\n\nThe end.\n", "m");
+  const [item] = opened.view.timeline;
+  assert.ok(item?.kind === "agent_message" && item.content.length > 1);
+  assert.match(opened.body.join("\n"), /The end/);
+  opened.press("/", "l", "i", "n", "e", " ", "9", "0", "0", "0", " ", "enter");
+  assert.match(opened.body.join("\n"), /line 9000 of code/);
+  opened.rows = 13_000;
+  const all = opened.press("g").body;
+  assert.equal(all.filter((line) => /line \d+ of code/.test(line)).length, 12_000);
+  assert.equal(all.filter((line) => /```/.test(line)).length, 2);
 });

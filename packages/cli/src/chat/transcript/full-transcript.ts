@@ -13,6 +13,7 @@ import type { Sheet, SheetSize } from "../sheets/sheet.ts";
 import { hasMatch, textPattern, withMatches, withoutColours } from "./find-text.ts";
 import { attachmentsIn, fileOf, itemText } from "./item-text.ts";
 import { openAttachment } from "./open-attachment.ts";
+import { helpLines } from "./transcript-help.ts";
 import { type Place, TranscriptRows, type Unit } from "./transcript-rows.ts";
 
 export interface FullTranscriptOptions {
@@ -37,25 +38,14 @@ export interface FullTranscriptOptions {
 const gutter = 2;
 const wheelRows = 3;
 
-const help = [
-  "Up Down or j k: line",
-  "PageUp PageDown or u d: half a page",
-  "g G: start, end",
-  "[ ]: prompt before, after",
-  "Enter: fold or unfold",
-  "E: all",
-  "/: search, n N: next, previous",
-  "o: open the file or image",
-  "y: copy",
-  "q: back",
-] as const;
-
 export class FullTranscript implements Sheet {
   readonly #options: FullTranscriptOptions;
   readonly #marks: Marks;
   readonly #rows: TranscriptRows;
   #top: Place = { item: 0, part: 0, line: 0 };
   #cursor: Place = { item: 0, part: 0, line: 0 };
+  /** The items that the view had dropped when it was looked at last. */
+  #dropped = 0;
   /** Whether it stays at the end while entries come in. */
   #isFollowing = true;
   /** Rows for the transcript, as drawn last. */
@@ -74,13 +64,17 @@ export class FullTranscript implements Sheet {
     this.#marks = options.marks ?? marksFor(process.env);
     const { view, paint, cwd, clock = Date.now } = options;
     this.#rows = new TranscriptRows({ view, paint, cwd, marks: this.#marks, clock });
+    this.#dropped = this.#rows.view.dropped;
   }
 
   // ---- drawing
 
   draw({ columns, rows }: SheetSize): Tail {
     this.#rows.width = Math.max(1, columns - gutter);
-    const above = this.#showsHelp ? this.#helpLines(columns).slice(0, Math.max(0, rows - 2)) : [];
+    this.#shift();
+    const above = this.#showsHelp
+      ? helpLines(columns, this.#options.paint).slice(0, Math.max(0, rows - 2))
+      : [];
     const height = Math.max(0, rows - above.length - 1);
     this.#height = Math.max(1, height);
     this.#settle();
@@ -127,8 +121,10 @@ export class FullTranscript implements Sheet {
   #footer(columns: number): string {
     const { paint } = this.#options;
     if (this.#typed !== undefined) return clipped(`/${this.#typed}`, columns);
-    const { length } = this.#rows.view.timeline;
-    const at = `${count(Math.min(length, this.#cursor.item + 1))} of ${count(length)}`;
+    const { timeline, dropped } = this.#rows.view;
+    const { length } = timeline;
+    const here = Math.min(length, this.#cursor.item + 1);
+    const at = `${count(dropped + here)} of ${count(dropped + length)}`;
     const query = this.#query === "" ? "" : `/${this.#query}`;
     const parts = [this.#note, at, this.#isFollowing ? "follows" : "", query];
     const left = parts.filter((part) => part !== "").join(` ${this.#marks.dot} `);
@@ -137,14 +133,15 @@ export class FullTranscript implements Sheet {
     return paint("dim", room < 10 ? clipped(left, columns) : `${padded(clipped(left, room), room)} ${right}`);
   }
 
-  #helpLines(columns: number): string[] {
-    const lines: string[] = [];
-    for (const each of help) {
-      const longer = `${lines.at(-1) ?? ""}   ${each}`;
-      if (lines.length > 0 && longer.length <= columns) lines.splice(-1, 1, longer);
-      else lines.push(clipped(each, columns));
-    }
-    return lines.map((line) => this.#options.paint("dim", line));
+  /** The view may have dropped its oldest items. */
+  #shift(): void {
+    const { dropped } = this.#rows.view;
+    const gone = dropped - this.#dropped;
+    this.#dropped = dropped;
+    const moved = (place: Place): Place =>
+      place.item < gone ? { item: 0, part: 0, line: 0 } : { ...place, item: place.item - gone };
+    this.#top = moved(this.#top);
+    this.#cursor = moved(this.#cursor);
   }
 
   /** The cursor is on the screen, and the end of the transcript not above its end. */
@@ -163,6 +160,7 @@ export class FullTranscript implements Sheet {
 
   key(key: KeyPress): void {
     this.#note = "";
+    this.#shift();
     if (this.#isFollowing) this.#cursor = this.#rows.last;
     if (this.#typed !== undefined) this.#type(this.#typed, key);
     else this.#act(key.text ?? key.id);

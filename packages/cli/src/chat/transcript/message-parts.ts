@@ -8,23 +8,34 @@ export interface MessagePart {
   readonly opening: string | undefined;
   /** Whether it ends inside of code: the last drawn line is then a fence of ours. */
   readonly isCutInCode: boolean;
+  /** The line that opened the code in which it ends. */
+  readonly fence: string | undefined;
+}
+
+export interface TextPlace {
+  /** The parts of the text before it grew. */
+  readonly known?: readonly MessagePart[] | undefined;
+  /** The line that opened the code in which the text begins. */
+  readonly opening?: string | undefined;
+  /** Whether more text follows in another block. */
+  readonly isContinued?: boolean;
 }
 
 /** A part is cut at the next blank line, and at any line if it is twice as long. */
 const partLength = 4 * 1024;
 const longest = 2 * partLength;
 
-/** Markdown, cut between its blocks where possible. If a text has grown, `known` are its parts before that. */
-export function messageParts(text: string, known: readonly MessagePart[] = []): MessagePart[] {
-  if (text.length <= longest) return [{ text, from: 0, opening: undefined, isCutInCode: false }];
+/** Markdown, cut between its blocks where possible. */
+export function messageParts(text: string, place: TextPlace = {}): MessagePart[] {
+  const { known = [], isContinued = false } = place;
   const parts = known.slice(0, -1);
-  let { from = 0, opening } = known.at(-1) ?? {};
+  let { from = 0, opening = place.opening } = known.at(-1) ?? {};
   let fence = opening;
   const cut = (end: number, isEnd: boolean): void => {
     const isCutInCode = fence !== undefined && !isEnd;
     const start = opening === undefined ? "" : `${opening}\n`;
     const close = isCutInCode ? `\n${markOf(fence ?? "")}\n` : "";
-    parts.push({ text: `${start}${text.slice(from, end)}${close}`, from, opening, isCutInCode });
+    parts.push({ text: `${start}${text.slice(from, end)}${close}`, from, opening, isCutInCode, fence });
     from = end;
     opening = fence;
   };
@@ -36,21 +47,10 @@ export function messageParts(text: string, known: readonly MessagePart[] = []): 
     const isBlockEnd = fence === undefined && line.trim() === "";
     const isLongLine = text[end] !== "\n" && end < text.length;
     if (at - from > longest || (at - from > partLength && (isBlockEnd || isLongLine)))
-      cut(at, at >= text.length);
+      cut(at, at >= text.length && !isContinued);
   }
-  if (from < text.length) cut(text.length, true);
+  if (from < text.length) cut(text.length, !isContinued);
   return parts;
-}
-
-/** The lines of a text. Very long ones are cut between words. */
-export function shortLines(text: string): string[] {
-  const lines: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const { end, next } = lineAt(text, at);
-    lines.push(text.slice(at, end));
-    at = next;
-  }
-  return lines;
 }
 
 function lineAt(text: string, at: number): { readonly end: number; readonly next: number } {

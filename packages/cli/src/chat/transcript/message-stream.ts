@@ -5,9 +5,8 @@ import type { MessageItem } from "@parley/acp/view";
 import { indented, messageIndent, plainLines } from "../../draw/message-lines.ts";
 import { placeholder } from "../../draw/placeholders.ts";
 import { StreamedMarkdown } from "../../draw/streamed-markdown.ts";
-import { wrappedWords } from "../../draw/text-lines.ts";
+import { clipped, count, wrappedWords } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import { shortLines } from "./message-parts.ts";
 
 /** How far a message was read. */
 export interface ReadPosition {
@@ -23,12 +22,18 @@ export interface ReadPosition {
 export interface ReadingTime {
   /** Text that may be drawn as Markdown. A flood of text is drawn as words, which is many times faster. */
   characters: number;
-  /** In milliseconds, of a clock that never goes back. */
-  now: number;
+  /** Text that was read and is not on a page yet. */
+  read: number;
+  /** Whether the rest must wait for the next frame. */
+  isUp: () => boolean;
 }
 
-/** Reading a text that has grown copies all of it: megabytes are read less often. */
-const charactersPerMs = 500_000;
+/** Between two pieces there is a look at the clock. Markdown takes about a millisecond per kilobyte. */
+const markdownPiece = 2 * 1024;
+const wordsPiece = 2 * 1024;
+/** So much is behind only if nothing was drawn for long: the last of it is drawn. */
+const mostUnread = 1024 * 1024;
+const keptUnread = 64 * 1024;
 
 export class MessageStream {
   readonly item: MessageItem;
@@ -36,7 +41,6 @@ export class MessageStream {
   #markdown: StreamedMarkdown;
   #position: ReadPosition;
   #version = -1;
-  #nextReading = 0;
   #hasPrinted: boolean;
   /** Whether nothing was read since it was printed. */
   #isLate: boolean;
@@ -59,18 +63,20 @@ export class MessageStream {
 
   /** The lines that will not change any more, since the last call. */
   take(width: number, time: ReadingTime): string[] {
-    return this.item.version === this.#version || time.now < this.#nextReading
-      ? []
-      : this.#taken(width, time);
+    return this.isRead ? [] : this.#taken(width, time);
+  }
+
+  /** Whether all of it is in the lines so far. */
+  get isRead(): boolean {
+    return this.item.version === this.#version;
   }
 
   #taken(width: number, time: ReadingTime): string[] {
-    this.#version = this.item.version;
     this.#rest = undefined;
     const lines: string[] = [];
     if (this.item.content !== this.#position.content) this.#replaced(width, lines);
-    this.#read(roomOf(width), time, lines);
-    this.#nextReading = time.now + Math.floor(this.#position.offset / charactersPerMs);
+    this.#skip(roomOf(width), lines);
+    if (this.#read(roomOf(width), time, lines)) this.#version = this.item.version;
     if (lines.length > 0) this.#hasPrinted = true;
     return indented(lines);
   }
@@ -84,7 +90,9 @@ export class MessageStream {
 
   /** The last lines. What comes later begins anew. */
   end(width: number, time: ReadingTime): string[] {
-    const lines = [...this.#taken(width, time), ...indented(this.#markdown.end(roomOf(width)))];
+    const all = { ...time, isUp: () => false };
+    const lines = [...this.#taken(width, all), ...indented(this.#markdown.end(roomOf(width)))];
+    time.characters = all.characters;
     this.#rest = undefined;
     return lines;
   }
@@ -109,14 +117,36 @@ export class MessageStream {
     }
   }
 
-  #read(width: number, time: ReadingTime, lines: string[]): void {
+  /** Leaves out text that nobody can follow any more, and says so. */
+  #skip(width: number, lines: string[]): void {
+    const { content, block, offset } = this.#position;
+    const lengths = content.slice(block).map((each) => textOf(each).length);
+    const unread = lengths.reduce((sum, length) => sum + length, -offset);
+    if (unread <= mostUnread) return;
+    append(lines, this.#markdown.end(width));
+    this.#markdown = new StreamedMarkdown(this.#paint);
+    const read = content.slice(0, block).reduce((sum, each) => sum + textOf(each).length, offset);
+    this.#position = positionAt(content, read + unread - keptUnread);
+    const text = `… ${count(unread - keptUnread)} characters more above: the whole transcript has them`;
+    lines.push(this.#paint("dim", clipped(text, width)));
+  }
+
+  /** Whether everything was read before the time was up. */
+  #read(width: number, time: ReadingTime, lines: string[]): boolean {
     const { content } = this.#position;
     let { block: at, offset, attachments } = this.#position;
     for (; at < content.length; at += 1) {
       const block = content[at];
       if (block?.type === "text" && typeof block.text === "string") {
-        if (block.text.length > offset) this.#text(this.#unread(block.text, offset), width, time, lines);
-        offset = block.text.length;
+        while (offset < block.text.length) {
+          if (time.isUp()) {
+            this.#position = { content, block: at, offset, attachments };
+            return false;
+          }
+          const end = this.#piece(block.text, offset, width, time, lines);
+          time.read += end - offset;
+          offset = end;
+        }
         // more may be added to the last block
         if (at === content.length - 1) break;
       } else if (block !== undefined) {
@@ -128,29 +158,38 @@ export class MessageStream {
       offset = 0;
     }
     this.#position = { content, block: at, offset: at < content.length ? offset : 0, attachments };
+    return true;
+  }
+
+  /** Draws the next piece of a text, and returns its end. */
+  #piece(text: string, offset: number, width: number, time: ReadingTime, lines: string[]): number {
+    const unread = text.length - offset;
+    if (unread <= time.characters) {
+      const end = wholeEnd(text, offset, markdownPiece);
+      time.characters -= end - offset;
+      this.#markdown.push(this.#unread(text.slice(offset, end)));
+      append(lines, this.#markdown.takeFinished(width));
+      return end;
+    }
+    const most = wholeEnd(text, offset, wordsPiece);
+    const feed = text.lastIndexOf("\n", most - 1) + 1;
+    const blank = most < text.length ? text.lastIndexOf(" ", most - 1) + 1 : 0;
+    const end = [feed, blank, most].find((each) => each > offset) ?? most;
+    append(lines, this.#markdown.end(width));
+    append(lines, plainLines(this.#unread(text.slice(offset, end)), width));
+    this.#markdown = new StreamedMarkdown(this.#paint);
+    if (end === most || most < text.length) return end;
+    // the last line may go on
+    this.#markdown.push(text.slice(end));
+    append(lines, this.#markdown.takeFinished(width));
+    return most;
   }
 
   /** Without the blank before the first word that is printed later than the word before it. */
-  #unread(text: string, offset: number): string {
-    const unread = text.slice(offset);
-    const isStart = this.#isLate && unread.trim() !== "";
+  #unread(text: string): string {
+    const isStart = this.#isLate && text.trim() !== "";
     if (isStart) this.#isLate = false;
-    return isStart ? unread.replace(/^ {1,3}(?=\S)/, "") : unread;
-  }
-
-  #text(text: string, width: number, time: ReadingTime, lines: string[]): void {
-    if (text.length <= time.characters) {
-      time.characters -= text.length;
-      this.#markdown.push(text);
-    } else {
-      const end = text.lastIndexOf("\n") + 1;
-      append(lines, this.#markdown.end(width));
-      const words = shortLines(text.slice(0, end === 0 ? text.length : end)).join("\n");
-      append(lines, plainLines(words, width));
-      this.#markdown = new StreamedMarkdown(this.#paint);
-      if (end > 0) this.#markdown.push(text.slice(end));
-    }
-    append(lines, this.#markdown.takeFinished(width));
+    return isStart ? text.replace(/^ {1,3}(?=\S)/, "") : text;
   }
 }
 
@@ -182,6 +221,13 @@ function readText({ content, block, offset }: ReadPosition): string {
   const whole = content.slice(0, block).map(textOf).join("");
   const last = content[block];
   return last === undefined ? whole : `${whole}${textOf(last).slice(0, offset)}`;
+}
+
+/** The end of a piece that does not cut a pair in two. */
+function wholeEnd(text: string, offset: number, length: number): number {
+  const end = offset + length;
+  if (end >= text.length) return text.length;
+  return /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end - 1 : end;
 }
 
 function textOf(block: ContentBlock): string {

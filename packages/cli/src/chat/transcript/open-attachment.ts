@@ -5,8 +5,8 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Attachment } from "../../draw/placeholders.ts";
+import { openerOf } from "../../terminal/open-address.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
-import { openerOf } from "../sheets/open-address.ts";
 
 /** Only what a program shows and does not run: anything else is opened as text or not at all. */
 const endings = new Map([

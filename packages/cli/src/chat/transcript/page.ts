@@ -11,6 +11,8 @@ export interface PageEnd {
 
 export class Page {
   readonly lines: string[] = [];
+  /** The characters of the lines. */
+  size = 0;
   #end: PageEnd | undefined;
 
   /** @param above - What stands above. Default: nothing. */
@@ -31,6 +33,7 @@ export class Page {
       !(this.#end.group === "event" && group === "event");
     if (isApart && lines[0] !== "") this.lines.push("");
     append(this.lines, lines);
+    for (const line of lines) this.size += line.length + 1;
     this.#end = { group, source };
   }
 }

@@ -1,92 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Entry, SessionUpdate } from "@parley/acp";
 import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
-import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import { everyFeature } from "@parley/conformance";
 import fc from "fast-check";
 import { anyEntries } from "../../../../acp/test/support/arbitrary-entries.ts";
 import { propertyRuns } from "../../../../acp/test/support/soak.ts";
-import { unicodeMarks } from "../../draw/marks.ts";
+import { chunk, Shown, text } from "../../../test/support/shown-feed.ts";
 import { widthOf } from "../../draw/text-lines.ts";
-import { painter } from "../../terminal/paint.ts";
-import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
-import { TranscriptFeed } from "./transcript-feed.ts";
-
-const plain = painter(false, {});
-const text = (value: string) => ({ type: "text", text: value }) as const;
-
-/** A session, and what a screen shows of it. */
-class Shown {
-  readonly view: SessionView = createView();
-  readonly printed: string[] = [];
-  tail: string[] = [];
-  width = 60;
-  rows = 20;
-  now = 0;
-  /** Whether entries come in faster than they are drawn. */
-  isHeld = false;
-  readonly feed: TranscriptFeed;
-  #seq = 0;
-
-  constructor(isAnimated = false) {
-    const options = { paint: plain, cwd: "/project", marks: unicodeMarks, isAnimated };
-    this.feed = new TranscriptFeed({ ...options, clock: () => 1_000 + this.now });
-    this.draw();
-  }
-
-  add(...bodies: readonly object[]): this {
-    for (const body of bodies) {
-      this.#seq += 1;
-      // the bodies of tests are those of entries
-      applyEntry(this.view, { format: 1, seq: this.#seq, time: 1_000, ...body } as unknown as Entry);
-    }
-    return this.draw();
-  }
-
-  update(...updates: readonly (SessionUpdate | object)[]): this {
-    return this.add(...updates.map((update) => ({ kind: "update", update })));
-  }
-
-  say(value: string, messageId = "m"): this {
-    return this.update(chunk(value, messageId));
-  }
-
-  call(toolCallId: string, fields: object): this {
-    return this.update({ sessionUpdate: "tool_call_update", toolCallId, ...fields });
-  }
-
-  draw(): this {
-    if (this.isHeld) return this;
-    const { width, rows, now } = this;
-    const { printed, tail } = this.feed.update(this.view, { width, rows, now });
-    this.printed.push(...printed);
-    this.tail = tail;
-    return this;
-  }
-
-  end(stopReason = "end_turn", changed?: { files: number; added: number; removed: number }): this {
-    const result = { stopReason } as TurnSummary["result"]; // an agent may send any reason
-    const summary = {
-      result,
-      durationMs: 12_300,
-      ...(changed === undefined ? {} : { changed }),
-    };
-    this.printed.push(...this.feed.turnEnded(this.view, summary, this.width));
-    return this.draw();
-  }
-
-  is(printed: readonly string[], tail: readonly string[]): void {
-    assert.deepEqual({ printed: this.printed, tail: this.tail }, { printed, tail });
-  }
-}
-
-const chunk = (value: string, messageId = "m") => ({
-  sessionUpdate: "agent_message_chunk",
-  messageId,
-  content: text(value),
-});
+import type { LiveSession } from "../conversation/conversation.ts";
 
 test("a message is printed block by block, and its last block is in the tail", () => {
   const shown = new Shown();
@@ -376,17 +298,6 @@ test("a flood of text is printed whole, also if it is too much to be drawn as Ma
   // not deepEqual, whose report of so many words takes a minute
   assert.ok(all.filter((word) => /^w\d+$/.test(word)).join(" ") === words.join(" "));
   assert.ok(shown.printed.includes("  The end") || shown.printed.includes("  The **end**"));
-});
-
-test("a message of megabytes is read now and then, and whole at its end", () => {
-  const shown = new Shown();
-  shown.say("word ".repeat(500_000)).say("\n\nNow");
-  shown.say(" and here");
-  assert.doesNotMatch(shown.tail.join(), /here/);
-  shown.now = 10;
-  assert.match(shown.draw().tail.join(), /Now and here/);
-  shown.say(" and there").end();
-  assert.ok(shown.printed.includes("  Now and here and there"));
 });
 
 type Step =

@@ -22,6 +22,8 @@ export interface TranscriptFeedOptions {
   readonly marks?: Marks;
   /** The time in milliseconds since 1970. Default: now. */
   readonly clock?: () => number;
+  /** In milliseconds, of a clock that never goes back. Default: that of this process. */
+  readonly timer?: () => number;
 }
 
 interface PageSize {
@@ -33,6 +35,8 @@ export interface FeedLines {
   /** To be written once, above the tail. */
   readonly printed: string[];
   readonly tail: string[];
+  /** Whether something is left for the next frame. */
+  readonly isBehind: boolean;
 }
 
 /** More new items at once are a replay or a flood: only the last of them are printed. */
@@ -41,6 +45,9 @@ const keptAtOnce = 100;
 /** Text beyond it is drawn without Markdown, until some time has passed. Markdown takes about a second per megabyte. */
 const mostMarkdown = 64 * 1024;
 const markdownPerMs = 50;
+/** What takes longer is left for the next frame, and so is more text: nobody who types waits for it. */
+const frameMs = 3;
+const frameCharacters = 4 * 1024;
 /** A longer message is not drawn to find out its height. */
 const longMessage = 8 * 1024;
 const noticeIndent = "  ";
@@ -54,6 +61,8 @@ export class TranscriptFeed {
   #version = 0;
   /** The first item that is not printed. */
   #next = 0;
+  /** The items that the view had dropped then. */
+  #dropped = 0;
   /** The items before it, and how far messages were read. */
   #printed = new WeakMap<TimelineItem, ReadPosition | true>();
   /** Items that were printed before their end. */
@@ -63,31 +72,58 @@ export class TranscriptFeed {
   /** A message that got more text after others were printed. */
   #late: { readonly stream: MessageStream; length: number } | undefined;
   #end: PageEnd | undefined;
-  readonly #time: ReadingTime = { characters: mostMarkdown, now: 0 };
+  readonly #time: ReadingTime = { characters: mostMarkdown, read: 0, isUp: () => this.#isLate() };
+  readonly #timer: () => number;
+  #refilledAt = 0;
+  /** When the work of this frame must end. */
+  #deadline = Number.POSITIVE_INFINITY;
+  /** What this frame prints. */
+  #page = new Page();
+  #isBehind = false;
   readonly #tail: TranscriptTail;
 
   constructor(options: TranscriptFeedOptions) {
     this.#options = options;
     this.#marks = options.marks ?? marksFor(process.env);
-    const { paint, cwd, isAnimated, clock = Date.now } = options;
+    const { paint, cwd, isAnimated, clock = Date.now, timer = () => performance.now() } = options;
+    this.#timer = timer;
     this.#tail = new TranscriptTail({ paint, cwd, isAnimated, marks: this.#marks, clock });
   }
 
-  /** What is new since the last call. It costs as much as what has changed, however long the session is. */
+  /** What is new since the last call, as far as a frame has time for it. It costs no more the longer the session is. */
   update(view: SessionView, size: TailSize): FeedLines {
     const { width, rows, now } = size;
-    this.#refill(now);
+    // a flood is drawn as words until its end is reached
+    if (!this.#isBehind) this.#refill(now);
+    this.#isBehind = false;
+    this.#time.read = 0;
+    this.#deadline = this.#timer() + frameMs;
     const page = new Page(this.#end);
+    this.#page = page;
     if (this.#view !== view) this.#begin(view, page, width, rows);
+    this.#shift(view);
     this.#look(view, page, width);
     this.#advance(view, page, width, "finished");
     const most = Math.max(3, Math.floor(rows / 2));
-    // what is behind an unfinished item waits for it, but not without end
-    while (this.#tail.height(this.#rest(view, page), size) > most && this.#printHead(view, page, width))
+    // what comes after an unfinished item waits for it, but not without end
+    while (
+      this.#tail.height(this.#rest(view, page), size) > most &&
+      !this.#isLate() &&
+      this.#printHead(view, page, width)
+    )
       this.#advance(view, page, width, "finished");
     const tail = this.#tail.lines(this.#rest(view, page), size);
     this.#end = page.end;
-    return { printed: page.lines, tail };
+    this.#deadline = Number.POSITIVE_INFINITY;
+    return { printed: page.lines, tail, isBehind: this.#isBehind };
+  }
+
+  /** Whether the time of this frame is up. */
+  #isLate(): boolean {
+    if (this.#deadline === Number.POSITIVE_INFINITY) return false;
+    if (this.#timer() < this.#deadline && this.#page.size + this.#time.read < frameCharacters) return false;
+    this.#isBehind = true;
+    return true;
   }
 
   /** A sentence of ours. Further lines may be quoted from the agent: they are indented, so that none looks like ours. */
@@ -158,6 +194,7 @@ export class TranscriptFeed {
   #settle(view: SessionView, { columns, rows }: PageSize): Page {
     const page = new Page(this.#end);
     if (this.#view !== view) this.#begin(view, page, columns, rows);
+    this.#shift(view);
     this.#look(view, page, columns);
     this.#advance(view, page, columns, "all");
     return page;
@@ -168,6 +205,7 @@ export class TranscriptFeed {
     this.#view = view;
     this.#version = view.version;
     this.#next = 0;
+    this.#dropped = view.dropped;
     this.#printed = new WeakMap();
     this.#goingOn = new Set();
     this.#head = undefined;
@@ -181,6 +219,15 @@ export class TranscriptFeed {
       if (item !== undefined) height += this.#height(item, view, width) + 1;
     }
     this.#skip(view, first, page, width);
+  }
+
+  /** The view drops items that were printed long ago. */
+  #shift({ dropped }: SessionView): void {
+    const gone = dropped - this.#dropped;
+    if (gone === 0) return;
+    this.#dropped = dropped;
+    this.#next = Math.max(0, this.#next - gone);
+    if (this.#late !== undefined) this.#late.length -= gone;
   }
 
   #height(item: TimelineItem, view: SessionView, width: number): number {
@@ -210,6 +257,7 @@ export class TranscriptFeed {
   #look(view: SessionView, page: Page, width: number): void {
     const late = this.#late;
     if (late !== undefined && view.timeline.length > late.length) this.#endLate(page, width);
+    else if (late !== undefined) page.put(late.stream.take(width, this.#time), "text", late.stream);
     if (view.version === this.#version) return;
     const changes = changesSince(view, this.#version);
     this.#version = view.version;
@@ -256,10 +304,12 @@ export class TranscriptFeed {
       const item = timeline[this.#next];
       if (item === undefined) return;
       const isLast = which === "finished" && this.#next === timeline.length - 1;
+      if (this.#isLate()) return;
       if (item.kind === "agent_message") {
         this.#head ??= new MessageStream(item, this.#options.paint);
         page.put(this.#head.take(width, this.#time), "text", this.#head);
-        if (isLast) return;
+        this.#time.read = 0;
+        if (isLast || !this.#head.isRead) return;
         this.#endHead(page, width);
         continue;
       }
@@ -291,7 +341,9 @@ export class TranscriptFeed {
   /** Whether the first item of the tail, which others wait for, could be printed as it is. */
   #printHead(view: SessionView, page: Page, width: number): boolean {
     const item = view.timeline[this.#next];
-    if (item === undefined || this.#next === view.timeline.length - 1) return false;
+    // the rest of a message comes with the next frames
+    if (item === undefined || item === this.#head?.item || this.#next === view.timeline.length - 1)
+      return false;
     this.#printItem(item, view, page, width);
     this.#next += 1;
     return true;
@@ -304,13 +356,15 @@ export class TranscriptFeed {
   }
 
   #rest(view: SessionView, { end }: Page): TailContent {
-    return { view, next: this.#next, late: this.#late?.stream, head: this.#head, above: end };
+    // what is left for the next frame is not drawn in this one
+    const isShort = this.#isBehind;
+    return { view, next: this.#next, late: this.#late?.stream, head: this.#head, above: end, isShort };
   }
 
   #refill(now: number): void {
-    const { characters, now: before } = this.#time;
-    const more = Math.max(0, now - before) * markdownPerMs;
-    Object.assign(this.#time, { characters: Math.min(mostMarkdown, characters + more), now });
+    const more = Math.max(0, now - this.#refilledAt) * markdownPerMs;
+    this.#refilledAt = now;
+    this.#time.characters = Math.min(mostMarkdown, this.#time.characters + more);
   }
 }
 

@@ -1,8 +1,10 @@
 // The rows of a transcript, drawn when they are looked at: a long one opens at once.
 
+import { textOf } from "@parley/acp";
 import type { MessageItem, SessionView, TimelineItem } from "@parley/acp/view";
 import { DrawnItems } from "../../draw/drawn-items.ts";
 import type { Marks } from "../../draw/marks.ts";
+import { clipped, count, counted } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { groupOf } from "./item-state.ts";
 import { someText } from "./item-text.ts";
@@ -19,6 +21,9 @@ export interface Place extends Unit {
   readonly line: number;
 }
 
+/** Where what is left out can be read. */
+const whole = "/export writes the whole session";
+
 export interface RowsOptions {
   readonly view: () => SessionView;
   readonly paint: Paint;
@@ -31,6 +36,8 @@ interface KnownParts {
   readonly version: number;
   /** The list that the view replaces when the agent replaces the message. */
   readonly content: MessageItem["content"];
+  /** Of each block. */
+  readonly blocks: readonly { readonly length: number; readonly parts: readonly MessagePart[] }[];
   /** None if the message is not text alone. */
   readonly parts: readonly MessagePart[];
 }
@@ -90,10 +97,23 @@ export class TranscriptRows {
     const item = this.item(unit.item);
     if (item === undefined) return [];
     const lines = this.#draw(item, unit.part);
-    if (lines.length === 0 || !this.#isApart(unit, item)) return lines;
+    const left = unit.part === 0 ? this.#leftOut(unit.item, item) : [];
+    if (lines.length === 0 || !this.#isApart(unit, item))
+      return left.length === 0 ? lines : [...left, ...lines];
     const known = this.#spaced.get(lines) ?? ["", ...lines];
     this.#spaced.set(lines, known);
-    return known;
+    return left.length === 0 ? known : [...left, ...known];
+  }
+
+  /** What the view keeps no more of what stands here. */
+  #leftOut(at: number, item: TimelineItem): string[] {
+    const { paint } = this.#options;
+    const { dropped } = this.view;
+    const note = (text: string) => paint("dim", clipped(`… ${text}`, this.width));
+    const items = at === 0 && dropped > 0 ? [note(`${counted(dropped, "item")} more above: ${whole}`)] : [];
+    const isCut = item.kind === "agent_message" || item.kind === "agent_thought";
+    const text = isCut && item.dropped > 0 ? [note(`${count(item.dropped)} characters more: ${whole}`)] : [];
+    return [...items, ...text];
   }
 
   /** The first line that is not blank. */
@@ -207,10 +227,27 @@ export class TranscriptRows {
     const known = this.#parts.get(item);
     if (known?.version === item.version) return known.parts;
     const { version, content } = item;
-    const isText = content.length === 1 && content[0]?.type === "text";
-    const before = known?.content === content ? known.parts : undefined;
-    const parts = isText ? messageParts(item.text, before) : [];
-    this.#parts.set(item, { version, content, parts });
+    const before = known?.content === content ? known.blocks : [];
+    const blocks: { length: number; parts: readonly MessagePart[] }[] = [];
+    const isText = content.every(({ type }) => type === "text");
+    let opening: string | undefined;
+    for (const [at, block] of isText ? content.entries() : []) {
+      const text = textOf(block);
+      const old = before[at];
+      const isContinued = at < content.length - 1;
+      // the last block was the end of the message before
+      const isSame = old?.length === text.length && (isContinued ? at < before.length - 1 : true);
+      const place = {
+        opening,
+        isContinued,
+        known: text.length > (old?.length ?? 0) ? old?.parts : undefined,
+      };
+      const parts = isSame ? old.parts : messageParts(text, place);
+      blocks.push({ length: text.length, parts });
+      opening = parts.at(-1)?.fence;
+    }
+    const parts = blocks.flatMap((block) => block.parts);
+    this.#parts.set(item, { version, content, blocks, parts });
     return parts;
   }
 

@@ -29,6 +29,8 @@ export interface TailContent {
   readonly head: MessageStream | undefined;
   /** What stands above. */
   readonly above: PageEnd | undefined;
+  /** Whether only its first message is shown, because there is no time for the rest. */
+  readonly isShort: boolean;
 }
 
 export interface TailSize {
@@ -73,7 +75,8 @@ export class TranscriptTail {
     return this.#page(content, size, "titles").length;
   }
 
-  #page({ view, next, late, head, above }: TailContent, size: TailSize, how: "whole" | "titles"): string[] {
+  #page(content: TailContent, size: TailSize, how: "whole" | "titles"): string[] {
+    const { view, next, late, head, above, isShort } = content;
     const page = new Page(above);
     const isAsked = view.timeline.slice(next).some(isOpenQuestion);
     if (late !== undefined) page.put(late.rest(size.width), "text", late);
@@ -81,6 +84,7 @@ export class TranscriptTail {
       const item = view.timeline[at];
       if (item === undefined) break;
       if (head?.item === item) page.put(head.rest(size.width), "text", head);
+      else if (isShort) break;
       else {
         const lines = this.#itemLines(item, view, size);
         const isTitle = isCard(item) && (how === "titles" || (isAsked && hasOnlyDiffs(item)));

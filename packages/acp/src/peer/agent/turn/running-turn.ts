@@ -172,7 +172,12 @@ export class RunningTurn implements Turn, ToolHost {
     });
   }
 
-  usage(usage: { readonly used: number; readonly size: number; readonly cost?: Cost; readonly _meta?: Meta }): Promise<void> {
+  usage(usage: {
+    readonly used: number;
+    readonly size: number;
+    readonly cost?: Cost;
+    readonly _meta?: Meta;
+  }): Promise<void> {
     this.checkOpen("turn.usage");
     return this.#show({ sessionUpdate: "usage_update", ...usage });
   }

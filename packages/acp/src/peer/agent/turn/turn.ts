@@ -203,7 +203,12 @@ export interface Turn<Data = unknown> {
    * Reports how full the model's context is: `used` of `size` tokens, and the cost of the session so far. The tokens of
    * the turn itself are part of its result: `return { stopReason, usage }`.
    */
-  usage(usage: { readonly used: number; readonly size: number; readonly cost?: Cost; readonly _meta?: Meta }): Promise<void>;
+  usage(usage: {
+    readonly used: number;
+    readonly size: number;
+    readonly cost?: Cost;
+    readonly _meta?: Meta;
+  }): Promise<void>;
   /**
    * Sends any update. The other methods are shorter forms of it.
    *

@@ -1,56 +1,68 @@
-// The files that differ between two trees, with their contents.
+// The files that differ between two states of an index, with their contents.
 
 import type { PathChange } from "../files/source.ts";
-import { absent, type BytePath, isTextSize, type Version, versionOf } from "../files/version.ts";
+import { absent, type BytePath, isTextSize, shownPath, type Version, versionOf } from "../files/version.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { zeroSeparated } from "./run-git.ts";
 
-interface Blob {
+/** What an index has at a path. */
+export interface Blob {
   readonly mode: string;
   readonly id: string;
 }
 
-interface RawChange {
-  readonly path: BytePath;
-  readonly before: Blob;
-  readonly after: Blob;
+/** Nothing. */
+export const noBlob: Blob = { mode: "000000", id: "" };
+
+/** Above this many paths the whole index is listed. */
+const mostNamed = 200;
+
+/** The entries of our index. Paths that it does not have are missing. */
+export async function entriesOf(
+  dir: PrivateGitDir,
+  paths: readonly BytePath[],
+): Promise<Map<BytePath, Blob>> {
+  const wanted = new Set(paths);
+  const entries = new Map<BytePath, Blob>();
+  if (wanted.size === 0) return entries;
+  // arguments are UTF-8, and a system bounds their number
+  const named = wanted.size > mostNamed ? [] : paths.map(shownPath);
+  const isNamed =
+    named.length > 0 && named.every((path, at) => Buffer.from(path).toString("latin1") === paths[at]);
+  const output = await dir.run(["ls-files", "-s", "-z", ...(isNamed ? ["--", ...named] : [])]);
+  // `mode id stage TAB path`
+  for (const line of zeroSeparated(output)) {
+    const tab = line.indexOf("\t");
+    const path = line.slice(tab + 1);
+    const [mode = "", id = ""] = line.slice(0, tab).split(" ");
+    if (wanted.has(path)) entries.set(path, { mode, id });
+  }
+  return entries;
 }
 
-export async function treeChanges(
+/** What became of these entries. */
+export async function indexChanges(
   dir: PrivateGitDir,
-  [before, after]: readonly [string, string],
-  isWanted: (path: BytePath) => boolean,
+  before: ReadonlyMap<BytePath, Blob>,
 ): Promise<PathChange[]> {
-  if (before === after) return [];
-  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after];
-  const raw = parseRaw(zeroSeparated(await dir.run(args))).filter(({ path }) => isWanted(path));
+  const now = await entriesOf(dir, [...before.keys()]);
+  const changed = Array.from(before, ([path, old]) => ({ path, before: old, after: now.get(path) ?? noBlob }))
+    .filter((each) => each.before.mode !== each.after.mode || each.before.id !== each.after.id)
+    // as git lists them
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
   const contents = await readBlobs(
     dir,
-    raw.flatMap((change) => [change.before, change.after]),
+    changed.flatMap((change) => [change.before, change.after]),
   );
-  return raw.map((change) => ({
+  return changed.map((change) => ({
     path: change.path,
     before: blobVersion(dir, change.before, contents),
     after: blobVersion(dir, change.after, contents),
   }));
 }
 
-/** `:mode mode id id STATUS NUL path NUL` */
-function parseRaw(parts: readonly string[]): RawChange[] {
-  const changes: RawChange[] = [];
-  for (let i = 0; i + 1 < parts.length; i += 2) {
-    const [oldMode = "", newMode = "", oldId = "", newId = ""] = (parts[i] ?? "").slice(1).split(" ");
-    changes.push({
-      path: parts[i + 1] ?? "",
-      before: { mode: oldMode, id: oldId },
-      after: { mode: newMode, id: newId },
-    });
-  }
-  return changes;
-}
-
 function blobVersion(dir: PrivateGitDir, { mode, id }: Blob, contents: Contents): Version {
-  if (mode === "000000") return absent;
+  if (mode === noBlob.mode) return absent;
   const content = contents.get(id);
   if (content === undefined)
     return { type: "other", what: "a file whose content is gone from the repository" };
@@ -68,7 +80,7 @@ type Contents = ReadonlyMap<string, Buffer | number>;
 async function readBlobs(dir: PrivateGitDir, blobs: readonly Blob[]): Promise<Contents> {
   const contents = new Map<string, Buffer | number>();
   const ids = [
-    ...new Set(blobs.filter(({ mode }) => mode !== "000000" && mode !== "160000").map(({ id }) => id)),
+    ...new Set(blobs.filter(({ mode }) => mode !== noBlob.mode && mode !== "160000").map(({ id }) => id)),
   ];
   if (ids.length === 0) return contents;
   const asked = (list: readonly string[]) => ({ input: list.map((id) => `${id}\n`).join("") });

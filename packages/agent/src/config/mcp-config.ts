@@ -1,0 +1,69 @@
+// Defines `agent.mcpServers` of the config file, as a type and as a schema.
+
+/** One server, in the shape that most tools have in their settings. `${NAME}` stands for a variable of the environment. */
+export interface McpServerConfig {
+  readonly type?: "stdio" | "http" | "sse";
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly oauth?: {
+    readonly clientId?: string;
+    readonly clientSecret?: string;
+    readonly scope?: string;
+    readonly callbackPort?: number;
+  };
+  readonly timeout?: number;
+  readonly tools?: readonly string[];
+  readonly disabled?: boolean;
+}
+
+const texts = { type: "object", additionalProperties: { type: "string" } } as const;
+const words = { type: "array", items: { type: "string" } } as const;
+const text = { type: "string", minLength: 1 } as const;
+
+const oauth = {
+  type: "object",
+  description: "For servers that do not register programs by themselves: what you registered with them",
+  properties: {
+    clientId: text,
+    clientSecret: text,
+    scope: { ...text, description: "The rights to ask for, with blanks between them" },
+    callbackPort: {
+      type: "integer",
+      minimum: 1,
+      maximum: 65_535,
+      description: "The port of http://127.0.0.1:PORT/callback, if that was registered. Default: a free one",
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+export const mcpServersShape = {
+  type: "object",
+  description:
+    "Your MCP servers for the coding agent in every editor, by name. A dollar and a name in braces stand for that variable of the environment",
+  additionalProperties: {
+    type: "object",
+    properties: {
+      type: {
+        type: "string",
+        enum: ["stdio", "http", "sse"],
+        description: "Default: stdio with a command, http with a url",
+      },
+      command: { ...text, description: "A program, never a shell line; its arguments are in args" },
+      args: words,
+      env: { ...texts, description: "Added to its environment" },
+      cwd: { ...text, description: "Default: the working directory of the session" },
+      url: { ...text, description: "Of a server for http or sse" },
+      headers: { ...texts, description: "Sent with every request, and never shown" },
+      oauth,
+      timeout: { type: "integer", minimum: 1, description: "Milliseconds for its start and for each call" },
+      tools: { ...words, description: "The only tools that are used; * at the end stands for anything" },
+      disabled: { type: "boolean", description: "Does not start it. Default: false" },
+    },
+    additionalProperties: false,
+  },
+} as const;
