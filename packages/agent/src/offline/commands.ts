@@ -124,7 +124,7 @@ function done(words: string, { isError, text }: CallResult): Done {
   if (!isError) return { isError, words };
   return {
     isError,
-    words: text.startsWith("The user rejected") ? "Then I leave it." : `That failed: ${text}`,
+    words: text.startsWith("The user rejected") ? "You said no, so I did not do it." : `That failed: ${text}`,
   };
 }
 

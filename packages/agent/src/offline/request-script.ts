@@ -62,7 +62,7 @@ function* carryOut(steps: readonly CommandStep[], options: ScriptOptions): Scrip
   const [only, ...others] = steps;
   if (only !== undefined && others.length === 0) return (yield* only.perform()).words;
   const report: string[] = [];
-  yield { type: "thinking", text: `These are ${steps.length} steps: I make a plan of them.` };
+  yield { type: "thinking", text: `These are ${steps.length} steps, so I will make a plan.` };
   for (const [i, { words, perform }] of steps.entries()) {
     yield* showProgress(steps, i, options);
     const done = yield* perform();

@@ -86,7 +86,7 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   const [file = ""] = readdirSync(cwd).filter((name) => name.startsWith("session-"));
   assert.match(readFileSync(join(cwd, file), "utf8"), /first words/);
   terminal.press(keys.ctrlP);
-  await shows(/1 first words/);
+  await shows(/1 ✓ first words/);
   terminal.press("\u001br");
   await shows(/> \/rename first words/);
   terminal.press(keys.ctrlC);
