@@ -2,7 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
+import { foldersDownTo } from "../skills/project-folders.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 import { rulesAbove } from "../tools/search/walk-tree.ts";
 
@@ -109,22 +110,6 @@ async function contents(path: string): Promise<RulesFile | undefined> {
     // removed or unreadable
     return undefined;
   }
-}
-
-/** The folders whose files count for a session, the most general first. */
-export function projectFolders(roots: readonly string[]): string[] {
-  const [cwd, ...others] = roots;
-  return [...others.toReversed(), ...(cwd === undefined ? [] : foldersDownTo(cwd))];
-}
-
-/** From the repository root down; without a repository only the working directory. */
-function foldersDownTo(cwd: string): string[] {
-  const folders = [cwd];
-  for (let folder = cwd; !existsSync(join(folder, ".git")); folder = dirname(folder)) {
-    if (dirname(folder) === folder) return [cwd];
-    folders.unshift(dirname(folder));
-  }
-  return folders;
 }
 
 /** The folders below the root on the way to a path, and the path itself, which may be one. */
