@@ -107,7 +107,7 @@ async function isAllowed(
     if (!(error instanceof RequestError)) throw error;
     const why = isNo ? "you did not allow it" : "nobody answered the question about it";
     await tell(
-      `The MCP server ${name} from .mcp.json was not started: ${why}. To allow it, run parley trust in ${folder}, or add it to agent.mcpServers in your config.`,
+      `The MCP server ${name} from .mcp.json is not started: ${why}. To allow it, run parley trust in ${folder}, or add it to agent.mcpServers in your config.`,
     );
     return false;
   }

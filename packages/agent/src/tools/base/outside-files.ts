@@ -35,7 +35,7 @@ export async function withOutsideFiles<Result>(
     // the folder is open now: whatever becomes of its name, this is the one that was asked about, or it is refused
     if ((await local.realPath(folder)) !== folder)
       throw new ToolError(
-        `${real} was replaced by a link since the user was asked about it; nothing was read`,
+        `${real} leads elsewhere now than when the user was asked about it; nothing was read`,
       );
     return await work(new OutsideFiles(local, isTree));
   } finally {

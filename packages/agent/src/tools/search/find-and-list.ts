@@ -60,8 +60,7 @@ export const findTool = defineTool({
             );
           if (excerpt.isCut)
             notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
-          if (isMore)
-            notes.push(`the first ${limit} paths, there are more; raise limit or use a narrower pattern`);
+          if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
           return resultOf(withNotes(excerpt.text, notes), { found: found.length });
         }),
     };
