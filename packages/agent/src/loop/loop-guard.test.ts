@@ -35,7 +35,7 @@ inEveryVersion("B9 a model that repeats a call is told so, then the user is aske
     asks[0]?.options.map(({ name }) => name),
     ["Stop here", "Continue", "No answer"],
   );
-  assert.match(said(updates), /I stopped: I was making the same call again and again/);
+  assert.match(said(updates), /I stopped because I was making the same call again and again/);
 });
 
 inEveryVersion("B9 a user who lets it go on is asked again after six more", {}, async (setup) => {

@@ -22,7 +22,7 @@ test(
       assert.match(stdout, /zebra/);
       assert.doesNotMatch(stdout, /did not understand/);
       const told = `${stdout}${stderr}`.match(
-        /attached:1 does not fit into the model: it gets 400 KB of 2\.3 MB/g,
+        /attached:1 is too long for the model: it gets the beginning and the end, 400 KB of 2\.3 MB/g,
       );
       assert.equal(told?.length, 1, stderr);
     }
