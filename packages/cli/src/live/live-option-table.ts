@@ -44,7 +44,7 @@ export const rightsOptions: Options = {
   deny: option("RULE", "Never allow this", { multiple: true }),
   sandbox: option(
     "PROFILE",
-    "Sandbox of commands: workspace (default), read-only, strict or off; agent puts the agent itself into one",
+    "Sandbox for commands: workspace (default), read-only, strict or off; agent puts the agent itself into one",
     { completes: sandboxWords, multiple: true },
   ),
   reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
