@@ -214,7 +214,7 @@ async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescriptio
 
 const offlineTitle = "This is the offline model: fixed commands, no AI";
 const offlineHelp =
-  "`/help` lists its commands. For anything else configure a model: see `parley help agent`.";
+  "`/help` lists its commands. For anything else, configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {

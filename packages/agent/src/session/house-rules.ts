@@ -58,7 +58,7 @@ export async function nestedRules(
     found.push(...files.filter((file) => file.path !== path));
   }
   if (found.length === 0) return undefined;
-  return ["These folders have instructions of their own, for all files in them:", ...found.map(quoted)].join(
+  return ["These folders have their own instructions, for all files in them:", ...found.map(quoted)].join(
     "\n",
   );
 }
@@ -105,7 +105,10 @@ async function contents(path: string): Promise<RulesFile | undefined> {
     const text = await readFile(path, "utf8");
     if (text.trim() === "") return undefined;
     const isCut = text.length > maxCharacters;
-    return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
+    return {
+      path,
+      text: isCut ? `${text.slice(0, maxCharacters)}\n[the file is longer and was cut here]` : text,
+    };
   } catch {
     // removed or unreadable
     return undefined;
