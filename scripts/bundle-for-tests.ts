@@ -33,8 +33,13 @@ const bundle = await rolldown({
   },
   platform: "node",
   // the runtime of the bundler needs it before any chunk of ours is there
-  // undici extends classes of Node, which it requires: it stays what it is when packed, too
-  external: ["node:module", "undici"],
+  // undici and what logs in to clouds extend classes of Node, which they require: they stay what they are when packed, too
+  external: [
+    "node:module",
+    "undici",
+    /^@ai-sdk\/(?:google-vertex|amazon-bedrock)(?:\/|$)/,
+    "@silvia-odwyer/photon-node",
+  ],
   resolve: { conditionNames: ["parley-source", "import", "node"] },
   plugins: [builtinsWithoutFacade],
   treeshake: { propertyReadSideEffects: false },

@@ -11,7 +11,7 @@ import { type Mode, offeredTools } from "./permissions/modes.ts";
 import { clientVetoes } from "./permissions/vetoes.ts";
 import { localProviderIds } from "./providers/builtin-providers.ts";
 import { type LocalCommand, ownNames, readPrompt } from "./session/commands.ts";
-import { houseRules, nestedRules, projectFolders, type RulesFile } from "./session/house-rules.ts";
+import { houseRules, nestedRules, type RulesFile } from "./session/house-rules.ts";
 import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf, modeOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
@@ -19,6 +19,7 @@ import { rebuild } from "./session/rebuild.ts";
 import { type CodingTurn, checkRoots, type Prefix, type SessionState } from "./session/session-state.ts";
 import { situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
+import { projectFolders } from "./skills/project-folders.ts";
 import { findSkills, foldersOutside, type Skill, skillTool } from "./skills/skills.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { codingTools } from "./tools/coding-tools.ts";
@@ -226,7 +227,7 @@ async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescriptio
 
 const offlineTitle = "This is the offline model: fixed commands, no AI";
 const offlineHelp =
-  "`/help` lists its commands. For anything else configure a model: see `parley help agent`.";
+  "`/help` lists its commands. For anything else, configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {

@@ -11,7 +11,7 @@ const heavy =
   /^(?:@ai-sdk\/|ai$|zod|undici|ws$|@modelcontextprotocol\/|node:sqlite$|htmlparser2|ignore$|picomatch)/;
 /** What a session or a prompt needs. */
 const later =
-  /answer-prompt|(?:open-session|session-state|coding-tools|turn-loop|servers|provider-model)\.ts$/;
+  /answer-prompt|(?:open-session|session-state|coding-tools|turn-loop|mcp\/servers|provider-model)\.ts$/;
 
 test("initialize is answered before a provider, MCP, tools or SQLite are loaded", patience, async (t) => {
   const place = home(t);

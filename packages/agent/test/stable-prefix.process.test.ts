@@ -138,7 +138,7 @@ for (const { id, head, list, server } of wires) {
         assert.deepEqual(messages.slice(0, sent.length), sent, `request ${i + 1} extends the one before`);
       }
       const last = lists.at(-1)?.join("\n") ?? "";
-      for (const told of [/Mode ask:/, /Mode code:/, /Runs in the background: job-1/, /Use tabs in src/])
+      for (const told of [/Mode ask:/, /Mode code:/, /Running in the background: job-1/, /Use tabs in src/])
         assert.match(last, told);
       for (const [i, { cached }] of counts.slice(1).entries())
         assert.ok(cached >= (counts[i]?.all ?? 0) - 130, `request ${i + 1} finds all of the one before`);

@@ -143,7 +143,7 @@ export const commands: readonly Command[] = [
       as: option("NAME", "Edition that the editor speaks: v1, v2, pharo or scoped", {
         completes: editionNames,
       }),
-      edition: option("NAME", "Edition that the agent speaks (default: v2 or v1, as it answers)", {
+      edition: option("NAME", "Edition that the agent speaks (default: v2, or v1 if the agent answers so)", {
         completes: editionNames,
       }),
       strict: flag(

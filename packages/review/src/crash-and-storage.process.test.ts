@@ -141,7 +141,7 @@ test("without git, what is skipped, too large or over the budget is said and not
   );
   assert.equal(readFileSync(w.path("large.txt"), "utf8"), "changed\n");
   const sentences = review.notCovered.join("\n");
-  assert.match(sentences, /is no git repository\. Only text files up to 2 KiB can be undone/);
+  assert.match(sentences, /is not a git repository\. Only text files up to 2 KiB can be undone/);
   assert.match(sentences, /these folders are not covered: node_modules\./);
   assert.match(sentences, /more than 10 files\. These folders are not covered: crowd\./);
 });

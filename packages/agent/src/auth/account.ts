@@ -98,7 +98,7 @@ function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinit
         type: "terminal",
         methodId: `${id}-login`,
         name: `${label}: enter a key in a terminal`,
-        description: "The key is stored on this machine, readable for you only",
+        description: "The key is stored on this machine, readable only by you",
         args: ["--login", id],
       },
     ],

@@ -164,7 +164,7 @@ for (const [args, input, wanted] of [
   [
     ["login"],
     key,
-    /No model is configured, so the provider of the key must be named\. Name one of: anthropic, /,
+    /No model is configured, so the provider of the key is unknown\. Name one of: anthropic, /,
   ],
   [["login", "nobody"], key, /The provider "nobody" is not known/],
   [["login", "openai"], "", /no key was given; nothing was stored/],

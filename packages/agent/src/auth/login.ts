@@ -32,7 +32,7 @@ export function loginProvider(
   if (endpoint === undefined) {
     throw new ModelError(
       "bad_request",
-      `No model is configured, so the provider of the key must be named. ${list}`,
+      `No model is configured, so the provider of the key is unknown. ${list}`,
     );
   }
   return endpoint;

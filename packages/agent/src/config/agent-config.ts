@@ -50,14 +50,14 @@ const model = {
   properties: {
     name: { type: "string", minLength: 1, description: "The name shown to users" },
     contextWindow: { type: "integer", minimum: 1, description: "In tokens" },
-    maxOutput: { type: "integer", minimum: 1, description: "The most tokens of one answer" },
+    maxOutput: { type: "integer", minimum: 1, description: "The maximum number of tokens in one answer" },
     takesImages: { type: "boolean" },
     takesAudio: { type: "boolean" },
-    takesDocuments: { type: "boolean", description: "Whether the model takes PDF files" },
+    takesDocuments: { type: "boolean", description: "Whether the model accepts PDF files" },
     efforts: {
       type: "array",
       items: { type: "string", enum: efforts },
-      description: "The levels of `effort` that the model has, lowest first; [] for a model without a choice",
+      description: "The levels of `effort` that the model supports, lowest first; [] if it supports none",
     },
     price,
   },
@@ -109,7 +109,7 @@ const hooks = (description: string) =>
         tools: {
           type: "string",
           minLength: 1,
-          description: "The tools that it is for, such as bash|edit; * stands for any text. Default: all",
+          description: "The tools to run it for, such as bash|edit; * matches any text. Default: all",
         },
         command: {
           type: "string",
@@ -152,12 +152,12 @@ export const agentConfigShape = {
     effort: {
       type: "string",
       enum: efforts,
-      description: "How much a model thinks, if it can; a model without this level uses the next one",
+      description: "How much a model thinks, if it can; a model without this level uses the nearest one",
     },
     autoApprove: {
       type: "string",
       enum: ["off", "reads", "edits"],
-      description: "Calls that mode ask approves without asking",
+      description: "What mode ask allows without asking",
     },
     maxTurnRequests: {
       type: "integer",
@@ -169,7 +169,7 @@ export const agentConfigShape = {
       minimum: 0.1,
       maximum: 1,
       description:
-        "The part of the context window that a conversation may take before it is summarised, such as 0.8. Default: all but room for an answer",
+        "The share of the context window that a conversation may fill before it is shortened, such as 0.8. Default: all of it, less the space for an answer",
     },
     sandbox: {
       type: "string",
@@ -178,10 +178,10 @@ export const agentConfigShape = {
     },
     hooks: {
       type: "object",
-      description: "Commands of yours that run before and after the calls of tools",
+      description: "Shell commands to run before and after tool calls",
       properties: {
-        beforeTool: hooks("Another exit code than 0 refuses the call; the output is the reason"),
-        afterTool: hooks("The output is told to the model with the result of the call"),
+        beforeTool: hooks("An exit code other than 0 refuses the call; the output is the reason"),
+        afterTool: hooks("The model gets the output together with the result of the call"),
       },
       additionalProperties: false,
     },
@@ -194,7 +194,7 @@ export const agentConfigShape = {
       type: "array",
       items: { type: "string", minLength: 1 },
       description:
-        "Hosts on this machine or a private network that may be fetched and that MCP servers of a workspace may be at, such as localhost:3000; * for all. You are still asked",
+        "Hosts on this machine or a private network that fetch, the MCP servers of a workspace and logins to MCP servers may use, such as localhost:3000; * for all. You are still asked",
     },
   },
   additionalProperties: false,

@@ -15,7 +15,9 @@ async function choices(t: TestContext, place: Home, options: StartOptions = {}) 
   return { ...Object.fromEntries(chosen), output: output() } as Readonly<Record<string, unknown>>;
 }
 
-const providers = { work: { baseUrl: "http://127.0.0.1:9/v1", models: { big: {}, small: {} } } };
+const providers = {
+  work: { baseUrl: "http://127.0.0.1:9/v1", models: { big: {}, small: { efforts: ["low", "high"] } } },
+};
 
 test("new sessions use the config file, and an unknown name is reported on stderr", patience, async (t) => {
   const place = home(t);

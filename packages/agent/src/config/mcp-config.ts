@@ -26,11 +26,11 @@ const text = { type: "string", minLength: 1 } as const;
 
 const oauth = {
   type: "object",
-  description: "For servers that do not register programs by themselves: what you registered with them",
+  description: "Your own registration, for servers without automatic client registration",
   properties: {
     clientId: text,
     clientSecret: text,
-    scope: { ...text, description: "The rights to ask for, with blanks between them" },
+    scope: { ...text, description: "The scopes to request, separated by spaces" },
     callbackPort: {
       type: "integer",
       minimum: 1,
@@ -44,7 +44,7 @@ const oauth = {
 export const mcpServersShape = {
   type: "object",
   description:
-    "Your MCP servers for the coding agent in every editor, by name. A dollar and a name in braces stand for that variable of the environment",
+    "Your MCP servers for the coding agent in every editor, by name. A dollar sign and a name in braces stand for that environment variable",
   additionalProperties: {
     type: "object",
     properties: {
@@ -53,16 +53,16 @@ export const mcpServersShape = {
         enum: ["stdio", "http", "sse"],
         description: "Default: stdio with a command, http with a url",
       },
-      command: { ...text, description: "A program, never a shell line; its arguments are in args" },
+      command: { ...text, description: "A program, never a shell command line; its arguments are in args" },
       args: words,
-      env: { ...texts, description: "Added to its environment" },
+      env: { ...texts, description: "Variables to add to its environment" },
       cwd: { ...text, description: "Default: the working directory of the session" },
-      url: { ...text, description: "Of a server for http or sse" },
+      url: { ...text, description: "The address of an http or sse server" },
       headers: { ...texts, description: "Sent with every request, and never shown" },
       oauth,
       timeout: { type: "integer", minimum: 1, description: "Milliseconds for its start and for each call" },
-      tools: { ...words, description: "The only tools that are used; * at the end stands for anything" },
-      disabled: { type: "boolean", description: "Does not start it. Default: false" },
+      tools: { ...words, description: "Use only these tools; a name may end with *" },
+      disabled: { type: "boolean", description: "Do not start it. Default: false" },
     },
     additionalProperties: false,
   },

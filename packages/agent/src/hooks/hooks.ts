@@ -42,11 +42,11 @@ export async function callBefore(hooks: Hooks | undefined, call: HookedCall): Pr
     reason = await hooks?.beforeTool?.(call);
   } catch (error) {
     call.signal.throwIfAborted();
-    throw new ToolError(`It was not run: a hook failed (${wordsOf(error)})`, { cause: error });
+    throw new ToolError(`This call was not run: a hook failed (${wordsOf(error)})`, { cause: error });
   }
   call.signal.throwIfAborted();
   if (reason === undefined) return;
-  throw new ToolError(`It was not run: a hook refused it (${reason.trim() || "without a reason"})`, {
+  throw new ToolError(`This call was not run: a hook refused it (${reason.trim() || "without a reason"})`, {
     advice: "do not do the same by other means",
   });
 }

@@ -30,12 +30,12 @@ inEveryVersion("B9 a model that repeats a call is told so, then the user is aske
   assert.equal(model.requests.length, 6);
   assert.deepEqual(warnings(model.requests[5]?.messages), [false, false, true, true, true]);
   assert.match(JSON.stringify(model.requests[3]?.messages), /made this call 3 times/);
-  assert.match(asks[0]?.title ?? "", /made the same call 6 times with the same outcome\. Let it go on\?/);
+  assert.match(asks[0]?.title ?? "", /made the same call 6 times with the same outcome\. Let it continue\?/);
   assert.deepEqual(
     asks[0]?.options.map(({ name }) => name),
-    ["Stop here", "Go on", "No answer"],
+    ["Stop here", "Continue", "No answer"],
   );
-  assert.match(said(updates), /I stopped: I was making the same call again and again/);
+  assert.match(said(updates), /I stopped because I was making the same call again and again/);
 });
 
 inEveryVersion("B9 a user who lets it go on is asked again after six more", {}, async (setup) => {

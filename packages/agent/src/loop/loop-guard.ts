@@ -14,7 +14,7 @@ const asksUser = 6;
 const longestCycle = 3;
 
 const stop = "Stop here";
-const goOn = "Go on";
+const goOn = "Continue";
 
 /** Of one turn. */
 export class LoopGuard {
@@ -28,7 +28,7 @@ export class LoopGuard {
     const { times, calls } = this.#repetition();
     if (times < tellsModel) return outcome;
     const what = calls === 1 ? "this call" : `these ${calls} calls`;
-    const warning = `[You have made ${what} ${times} times with the same outcome. Do not repeat it: do something else, or tell the user what stops you.]`;
+    const warning = `[You have made ${what} ${times} times with the same outcome. Do not repeat it: do something else, or tell the user what is stopping you.]`;
     return { ...outcome, content: [...outcome.content, textPart(warning)] };
   }
 
@@ -42,7 +42,7 @@ export class LoopGuard {
     const { times, calls } = this.#repetition();
     if (times < asksUser) return true;
     const what = calls === 1 ? "the same call" : `the same ${calls} calls`;
-    const question = `The model has made ${what} ${times} times with the same outcome. Let it go on?`;
+    const question = `The model has made ${what} ${times} times with the same outcome. Let it continue?`;
     let answer: string | undefined;
     try {
       await turn.tool({ title: question, kind: "other" }, async (call) => {
@@ -56,7 +56,7 @@ export class LoopGuard {
     turn.signal.throwIfAborted();
     this.reset();
     if (answer === goOn) return true;
-    const text = `\n\n_I stopped: I was making ${what} again and again with the same outcome. Tell me how to go on._`;
+    const text = `\n\n_I stopped because I was making ${what} again and again with the same outcome. Tell me how to continue._`;
     await turn.say({ type: "text", text, annotations: { audience: ["user"] } });
     return false;
   }

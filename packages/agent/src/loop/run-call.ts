@@ -65,7 +65,7 @@ function findTool({ name }: ToolCallPart, options: RunCallOptions): Tool {
   if (tool !== undefined) return tool;
   const names = tools.map((each) => each.name).join(", ");
   throw new ToolError(
-    `${missing(name, options)}. ${names === "" ? "There is none now" : `There are: ${names}`}.`,
+    `${missing(name, options)}. ${names === "" ? "No tools are available now" : `Available tools: ${names}`}.`,
   );
 }
 
@@ -147,7 +147,7 @@ async function report(
       }),
     }),
   };
-  let outcome: ToolOutcome = failed(part, "It did not end.");
+  let outcome: ToolOutcome = failed(part, "This call did not end.");
   let hasBegun = false;
   try {
     await turn.tool(start, async (call) => {
@@ -233,7 +233,7 @@ async function vetoOf(
     reason = await vetoes.refusalOf(access, signal, sandbox);
   } catch (error) {
     signal.throwIfAborted();
-    const message = `It was not run: the client has to agree, and could not be asked (${messageOf(error)}).`;
+    const message = `This call was not run: the client has to agree, but could not be asked (${messageOf(error)}).`;
     throw new ToolError(message, { cause: error });
   }
   signal.throwIfAborted();

@@ -139,7 +139,7 @@ inEveryVersion("an invalid call fails with a message for the model", {}, async (
     content[0]?.type === "text" && content[0].text,
   ]);
   assert.match(String(words[0]?.[1]), /path must be a string/);
-  assert.match(String(words[1]?.[1]), /There is no tool "nothing". There are: read, write, bash/);
+  assert.match(String(words[1]?.[1]), /There is no tool "nothing". Available tools: read, write, bash/);
   assert.match(String(words[2]?.[1]), /ENOENT/);
   assert.ok(words.every(([isError]) => isError));
   assertValid(model.requests[1]?.messages ?? []);
@@ -160,7 +160,7 @@ inEveryVersion("B5 an answer that reached the output limit goes on", {}, async (
   assert.deepEqual(toolStories(updates), ["Write a: pending > failed"]);
   const told = model.requests[1]?.messages ?? [];
   assertValid(told);
-  assert.match(JSON.stringify(told.at(-1)), /cut off there\. Go on/);
+  assert.match(JSON.stringify(told.at(-1)), /cut off there\. Continue/);
   assert.equal((await session.prompt("more").result).stopReason, "max_tokens", "not for ever");
   assert.equal(model.requests.length, 6);
 });
@@ -276,7 +276,7 @@ inEveryVersion("a cancel leaves a transcript in which every call has an outcome"
   const messages = model.requests[1]?.messages ?? [];
   assertValid(messages);
   const told = messages.find(({ role }) => role === "tool");
-  assert.match(JSON.stringify(told), /aborted by the user/);
+  assert.match(JSON.stringify(told), /user aborted this call/);
   assert.equal(toolStories(updates).length, 1, "the second call did not begin");
 });
 

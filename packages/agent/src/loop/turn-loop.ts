@@ -49,7 +49,7 @@ export interface LoopOptions {
   readonly compactAt?: number;
 }
 
-const cutOff = "It was not run: the answer was cut off at the limit of tokens.";
+const cutOff = "This call was not run: the answer was cut off at the token limit.";
 /** How often in a row an answer that was cut off goes on. */
 const maxCuts = 3;
 
@@ -108,7 +108,7 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
     return "max_turn_requests";
   } finally {
     state.transcript.settle(
-      turn.signal.aborted ? "It was aborted by the user." : "It was not run: the turn ended.",
+      turn.signal.aborted ? "The user aborted this call." : "This call was not run: the turn ended.",
     );
   }
 }

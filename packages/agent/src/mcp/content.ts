@@ -124,7 +124,7 @@ function media(type: "image" | "audio", mediaType: string, data: string): TextPa
 }
 
 function tooLarge(what: string, base64: string): string {
-  return `[${what} left out: ${bytesOf(base64)} bytes are too many]`;
+  return `[${what} left out: ${bytesOf(base64)} bytes is too large]`;
 }
 
 function bytesOf(base64: string): number {

@@ -30,7 +30,7 @@ function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | und
   if (causeIn(error, LoginNeeded) !== undefined) return `needs a login: ${loginAdvice(entry)}.`;
   const renewal = causeIn(error, RenewalError);
   if (renewal !== undefined) return `cannot be used: ${renewal.message}.`;
-  if (name === "InsufficientScopeError") return "wants more rights than your login has: log in again.";
+  if (name === "InsufficientScopeError") return "needs more permissions than your login has: log in again.";
   if (status === 401 || status === 403 || name === "UnauthorizedError")
     return `refused the connection (${status ?? 401}): check its headers.`;
   const host = causeIn(error, HostError);

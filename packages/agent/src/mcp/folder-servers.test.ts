@@ -113,7 +113,7 @@ inEveryVersion(
     assert.equal(asks.length, 0);
     await opened.prompt("one").result;
     assert.deepEqual(before, [0]);
-    assert.match(shown(asks[0]), /Start the MCP server db of \.mcp\.json/);
+    assert.match(shown(asks[0]), /Start the MCP server db from \.mcp\.json/);
     assert.ok(shown(asks[0]).includes(url));
     // a character that reorders the line is shown as what it is
     assert.ok(shown(asks[0]).includes("u{202e}evil"));
@@ -143,7 +143,7 @@ test("TH16 a no, a never, an unanswered question and a client without an answer 
     await opened.prompt("one").result;
     await opened.prompt("two").result;
     assert.deepEqual([hits, names()], [[], []]);
-    const told = `The MCP server db of .mcp.json is not started: ${reason}. To allow it, run parley trust in ${cwd}, or put it into agent.mcpServers of your config.`;
+    const told = `The MCP server db from .mcp.json is not started: ${reason}. To allow it, run parley trust in ${cwd}, or add it to agent.mcpServers in your config.`;
     assert.equal(JSON.stringify(updates).split(told).length, 2, `${answer}: ${JSON.stringify(updates)}`);
     assert.deepEqual([...open.decided.values()], answer === "reject_always" ? ["never"] : []);
   }

@@ -76,16 +76,16 @@ async function isAllowed(
   try {
     await turn.tool(
       {
-        title: `Start the MCP server ${name} of .mcp.json`,
+        title: `Start the MCP server ${name} from .mcp.json`,
         kind: server.type === "stdio" ? "execute" : "fetch",
         rawInput: { server: name, folder, entry: lines.map(visible) },
         content: [
-          shownText(`${folder} names this MCP server in .mcp.json. It would be:`),
+          shownText(`The file .mcp.json in ${folder} names this MCP server:`),
           shownVerbatim(lines.map(visible).join("\n")),
         ],
         permission: {
           options,
-          description: "a file of this project names it, not you",
+          description: "it comes from a file of this project, not from you",
           onAnswer({ kind }) {
             isNo = kind === "reject_once" || kind === "reject_always";
             if (kind !== "allow_always" && kind !== "reject_always") return;
@@ -100,14 +100,14 @@ async function isAllowed(
       () => undefined,
     );
     if (failure !== undefined)
-      await tell(`Your answer about ${name} holds for this session only: ${failure}.`);
+      await tell(`Your answer about ${name} applies to this session only: ${failure}.`);
     return true;
   } catch (error) {
     turn.signal.throwIfAborted();
     if (!(error instanceof RequestError)) throw error;
     const why = isNo ? "you did not allow it" : "nobody answered the question about it";
     await tell(
-      `The MCP server ${name} of .mcp.json is not started: ${why}. To allow it, run parley trust in ${folder}, or put it into agent.mcpServers of your config.`,
+      `The MCP server ${name} from .mcp.json is not started: ${why}. To allow it, run parley trust in ${folder}, or add it to agent.mcpServers in your config.`,
     );
     return false;
   }

@@ -55,7 +55,7 @@ export function resourceTools(server: string, connected: Connected): Tool[] {
     tool({
       server,
       name: "list_resources",
-      description: `Lists the resources of the MCP server ${server}.`,
+      description: `List the resources of the MCP server ${server}.`,
       inputSchema: { type: "object", properties: {} },
       async call(_, options) {
         const resources = await connected().resources(options);
@@ -72,7 +72,7 @@ export function resourceTools(server: string, connected: Connected): Tool[] {
     tool({
       server,
       name: "read_resource",
-      description: `Reads a resource of the MCP server ${server} by its URI.`,
+      description: `Read a resource of the MCP server ${server} by its URI.`,
       inputSchema: { type: "object", properties: { uri: { type: "string" } }, required: ["uri"] },
       async call({ uri }, options) {
         if (typeof uri !== "string") throw new ToolError("uri must be a string: the URI of a resource.");

@@ -6,12 +6,12 @@ export const planRequest = "Make a plan for the following, show it with the todo
 export const testRequest = "Run the project's tests and explain what fails.";
 /** Asks a model to go on after an answer that was cut off. */
 export const continueRequest =
-  "[Your last answer reached the limit of output tokens and was cut off there. Go on exactly where it stopped, " +
-  "without repeating it. A call that you had begun was not run: make it again in smaller pieces.]";
+  "[Your last answer reached the limit of output tokens and was cut off there. Continue exactly where it stopped, " +
+  "without repeating it. A call that you had started was not run: make it again in smaller pieces.]";
 /** Begins the last message of a compaction request. */
 export const summaryRequest =
-  "Summarise this conversation for yourself, so that you can go on without it. Say: the goal, constraints and " +
+  "Summarise this conversation for yourself, so that you can continue without it. Include the goal, constraints and " +
   "decisions, what has been done (with the paths of files read and changed), what is left, and what to do next. " +
-  "Call no tools.";
+  "Do not call tools.";
 /** Begins what the agent tells a model besides the words of the user. */
 export const noteStart = "<situation>";

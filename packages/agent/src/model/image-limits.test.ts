@@ -94,7 +94,7 @@ test("an image with too many pixels or bytes is read as a smaller copy", async (
     const { told, result } = await call(readTool, { path });
     const [, image] = result.content;
     assert.ok(image?.type === "image");
-    assert.match(told, /; too large to be sent, so this is a smaller copy\]/);
+    assert.match(told, /; too large to send, so this is a smaller copy\]/);
     const data = Buffer.from(image.data, "base64");
     assert.equal(imageProblem(data), undefined);
     return { mediaType: image.mediaType, ...imageSize(data) };

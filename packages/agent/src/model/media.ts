@@ -34,7 +34,7 @@ function documentProblem({ mediaType, data }: MediaPart, facts: MediaFacts): str
 }
 
 function notTaken(model: string, what: string): string {
-  return `${model} does not take ${what}: choose another model (/model)`;
+  return `${model} does not accept ${what}: choose another model (/model)`;
 }
 
 /** Tells the model that something was attached. */

@@ -12,10 +12,10 @@ export function familyOf(modelId: string): Family {
 /** Each family errs in its own way. Other models are mostly open ones, which need the plainest rules. */
 export const familyHabits: Readonly<Record<Family, string>> = {
   claude:
-    "Add no files, options, fallbacks or comments beyond the request, and write no summary files. Do not praise the user or the request.",
-  gpt: "Do not end your turn with a plan, a promise or a question that you can answer yourself: do the work. Edit files with the tools instead of printing code to copy. Say in one sentence what you are about to do before a group of calls.",
+    "Do not add files, options, fallbacks or comments beyond the request, and do not write summary files. Do not praise the user or the request.",
+  gpt: "Do not end your turn with a plan, a promise or a question that you can answer yourself: do the work. Edit files with the tools instead of printing code to copy. Before a group of calls, say in one sentence what you are about to do.",
   gemini:
-    "Do not describe a change: make it. Check that a library is in the project before you use it, and that a path exists before you name it. Copy the old text of an edit from the file, without line numbers.",
+    "Do not describe a change: make it. Check that the project has a library before you use it, and that a path exists before you mention it. For an edit, copy the old text from the file, without line numbers.",
   other:
-    "Call tools only through the tool interface, never as text in your answer. Use the argument names of the schema. Copy the old text of an edit from the file, with its exact indentation. After each result decide what comes next; when the work is done, answer without calls.",
+    "Call tools only through the tool interface, never as text in your answer. Use the argument names from the schema. For an edit, copy the old text from the file, with its exact indentation. After each result, decide what to do next; when the work is done, answer without calling tools.",
 };

@@ -59,7 +59,7 @@ export async function beginLogin(
           if (late.aborted) throw new Error("nobody logged in within 10 minutes");
           // its text quotes what a stranger sent
           if (IssuerMismatchError.isInstance(error))
-            throw new Error("the answer is not of the server where the login began");
+            throw new Error("the answer did not come from the server where the login began");
           throw requests.refusedHost ?? error;
         }
         login.store(flow.result());
@@ -106,7 +106,7 @@ class Flow implements OAuthClientProvider {
     discovery: OAuthDiscoveryState;
   } {
     if (this.#client === undefined || this.#tokens === undefined || this.#discovery === undefined)
-      throw new Error("the login did not give a token");
+      throw new Error("the login returned no token");
     return { client: this.#client, tokens: this.#tokens, discovery: this.#discovery };
   }
 

@@ -18,7 +18,7 @@ export async function withFileLock<Result>(
   const until = performance.now() + longestMs;
   while (!taken(path, own)) {
     if (performance.now() > until)
-      throw new Error(`${path} is held by another process; delete it if none runs`);
+      throw new Error(`${path} is held by another process; if no agent is running, delete it`);
     await pause(pollMs, undefined, signal && { signal });
   }
   try {

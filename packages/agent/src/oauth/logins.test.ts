@@ -285,7 +285,7 @@ test(
     const { session: open } = await session(t, at, { ...visiting(at.probe, pages), models: [model] });
     await open.prompt("one").result;
     assert.deepEqual(outcomesOf(model), [
-      "The MCP server tracker wants more rights than your login has: log in again.",
+      "The MCP server tracker needs more permissions than your login has: log in again.",
     ]);
     await open.prompt("two").result;
     assert.equal(pages.length, 2);
@@ -318,7 +318,10 @@ test("a code that another authorisation server sends is not used", patience, asy
       await Promise.all([login.finish(new AbortController().signal), at.probe.visit(login.page, forge)]);
     },
   });
-  await assert.rejects(failed, /tracker failed: the answer is not of the server where the login began\.$/);
+  await assert.rejects(
+    failed,
+    /tracker failed: the answer did not come from the server where the login began\.$/,
+  );
   assert.deepEqual(at.probe.grants, []);
 });
 

@@ -30,7 +30,7 @@ export async function* answer(
     while (!next.done && next.value.type !== "call") next = script.next();
     // the mode was switched, or another model made the calls
     if (next.done || next.value.type !== "call" || next.value.name !== outcome.name)
-      return yield* speak("What I may do has changed while I worked. Tell me again what to do.");
+      return yield* speak("The mode or the model changed while I was working. Tell me again what to do.");
     next = script.next(callResult(outcome));
   }
   for (; !next.done; next = script.next()) {

@@ -59,7 +59,7 @@ export const commands: readonly Command[] = [
       const input = { path, content: get("text").replace(/(?<=[^\n])$/, "\n") };
       let result = yield* call("write", input);
       // a file is replaced only after it was read
-      if (result.isError && /exists already/.test(result.text)) {
+      if (result.isError && /already exists/.test(result.text)) {
         result = yield* call("read", { path });
         if (!result.isError) result = yield* call("write", input);
       }
@@ -117,14 +117,14 @@ export const commands: readonly Command[] = [
 /** The tool reports the exit in its last lines, which stand in brackets. */
 function hasExitedBadly(text: string): boolean {
   const notes = /(?:(?:^|\n)\[.*\])+$/.exec(text.trimEnd())?.[0] ?? "";
-  return /^\[(?:exit code [1-9]|ended by |it took longer )/m.test(notes);
+  return /^\[(?:exit code [1-9]|ended by |it ran for more than )/m.test(notes);
 }
 
 function done(words: string, { isError, text }: CallResult): Done {
   if (!isError) return { isError, words };
   return {
     isError,
-    words: text.startsWith("The user rejected") ? "Then I leave it." : `That failed: ${text}`,
+    words: text.startsWith("The user rejected") ? "You said no, so I did not do it." : `That failed: ${text}`,
   };
 }
 

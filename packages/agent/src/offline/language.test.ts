@@ -141,8 +141,11 @@ for (const words of [
     const { text: said, calls } = await answered(words);
     assert.deepEqual(calls, []);
     const [first = "", second = "", ...more] = said.split("\n\n");
-    assert.match(first, /^I did not understand “.*”, and did nothing\. I understand `read FILE.*`fetch URL`/);
-    assert.match(second, /^For anything else I need a model: set `ANTHROPIC_API_KEY`.*`parley agent login`/);
+    assert.match(
+      first,
+      /^I did not understand “.*”, so I did nothing\. I understand `read FILE.*`fetch URL`/,
+    );
+    assert.match(second, /^For anything else, I need a model: set `ANTHROPIC_API_KEY`.*`parley agent login`/);
     assert.deepEqual(more, []);
   });
 }

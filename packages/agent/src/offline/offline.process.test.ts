@@ -130,7 +130,7 @@ inEveryVersion("it edits with a diff in the question, and respects a rejection",
   assert.equal(ask?.subject?.type === "tool_call" && ask.subject.toolCall.content?.[0]?.type, "diff");
   const refused = await say(setup, "delete notes.txt", { answers: ["reject_once"] });
   assert.ok(existsSync(join(setup.cwd, "notes.txt")));
-  assert.match(refused.answer, /^Then I leave it\./);
+  assert.match(refused.answer, /^You said no, so I did not do it\./);
 });
 
 inEveryVersion("a file that exists is read before it is replaced", project, async (setup) => {
@@ -156,7 +156,7 @@ inEveryVersion("several steps become a plan that is carried out", project, async
     asks.map(({ title }) => title),
     ["Create list.txt", "Move list.txt to items.txt", "cat items.txt", "Delete items.txt"],
   );
-  assert.equal(thought(updates), "These are 4 steps: I make a plan of them.");
+  assert.equal(thought(updates), "These are 4 steps, so I will make a plan.");
   const seen = plans(updates);
   assert.deepEqual(seen[0], ["in_progress", "pending", "pending", "pending"]);
   assert.deepEqual(seen.at(-1), Array(4).fill("completed"));

@@ -28,7 +28,7 @@ export function requestScript(
   return isPlanOnly ? showPlan(asked, options) : carryOut(asked, options);
 }
 
-const noTools = "In mode chat I have no tools: switch to ask, code or architect.";
+const noTools = "In mode chat I have no tools. Switch to ask, code or architect.";
 
 /** Scripted lines, and commands between them, just as they stand there. */
 function* play(steps: readonly Step[], { has }: ScriptOptions): Script<string> {
@@ -62,7 +62,7 @@ function* carryOut(steps: readonly CommandStep[], options: ScriptOptions): Scrip
   const [only, ...others] = steps;
   if (only !== undefined && others.length === 0) return (yield* only.perform()).words;
   const report: string[] = [];
-  yield { type: "thinking", text: `These are ${steps.length} steps: I make a plan of them.` };
+  yield { type: "thinking", text: `These are ${steps.length} steps, so I will make a plan.` };
   for (const [i, { words, perform }] of steps.entries()) {
     yield* showProgress(steps, i, options);
     const done = yield* perform();
@@ -101,8 +101,8 @@ export async function advice(unknown: string, others: OtherModels): Promise<stri
       ? "set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, run `parley agent login`, or start a local server."
       : `${other.name} is ready, and \`/model ${other.id}\` uses it.`;
   return [
-    `${unknown === "" ? "" : `I did not understand “${quote}”, and did nothing. `}I understand ${usages}, and several of these joined ` +
-      `with \`then\` or one per line. Put quotes around a text with blanks.${unknown.startsWith(testRequest) ? " To run tests, write `run` and their command." : ""}`,
-    `For anything else I need a model: ${offer}`,
+    `${unknown === "" ? "" : `I did not understand “${quote}”, so I did nothing. `}I understand ${usages}, and several of these joined ` +
+      `with \`then\` or one per line. Quote a text that contains spaces.${unknown.startsWith(testRequest) ? " To run tests, write `run` and their command." : ""}`,
+    `For anything else, I need a model: ${offer}`,
   ].join("\n\n");
 }

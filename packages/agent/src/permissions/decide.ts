@@ -42,7 +42,7 @@ function ask(reason: string, subjects: readonly string[] = []): Verdict {
 }
 
 function never(subjects: readonly string[]): Verdict {
-  return { type: "refuse", reason: `The user never allows this: ${subjects.join(", ")}.` };
+  return { type: "refuse", reason: `The user has chosen never to allow this: ${subjects.join(", ")}.` };
 }
 
 function verdictOfMode(access: Access, { mode, autoApprove, holder }: PermissionState): Verdict {
@@ -78,7 +78,7 @@ function verdictOfMode(access: Access, { mode, autoApprove, holder }: Permission
 
 function askOutside(access: Extract<Access, { type: "read" }>): Verdict {
   const real = access.paths.at(-1) ?? "";
-  const what = access.outside === "tree" ? `${real} and all that is in it` : real;
+  const what = access.outside === "tree" ? `${real} and everything in it` : real;
   return ask(`${what}: outside the workspace`, subjectsOf(access));
 }
 
@@ -91,7 +91,7 @@ function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict
   const { cwd, isOutside } = access;
   if (isOutside && holder?.by !== "nobody")
     return ask(
-      `runs in ${cwd}, outside the sandbox and with all your rights; if it already ran inside, it may do things twice`,
+      `runs in ${cwd}, outside the sandbox and with all your rights; if it has already run inside, some effects may happen twice`,
     );
   const why = holder?.by === "nobody" && holder.reason !== undefined ? `; ${holder.reason}` : "";
   return ask(`runs in ${cwd}${why}`, subjectsOf(access));

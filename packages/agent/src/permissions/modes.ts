@@ -10,10 +10,10 @@ export const modes = [
     value: "code",
     name: "Code",
     description:
-      "Edits files of the project and runs commands in the sandbox without asking; asks about hosts and what leaves it",
+      "Edits project files and runs commands in the sandbox without asking; asks about hosts and anything outside the sandbox",
   },
-  { value: "architect", name: "Architect", description: "Reads and plans, changes nothing" },
-  { value: "chat", name: "Chat", description: "Answers questions, touches nothing" },
+  { value: "architect", name: "Architect", description: "Reads and plans, but changes nothing" },
+  { value: "chat", name: "Chat", description: "Answers questions without reading or changing files" },
 ] as const satisfies readonly { value: Mode; name: string; description: string }[];
 
 export function isMode(value: unknown): value is Mode {
@@ -21,12 +21,12 @@ export function isMode(value: unknown): value is Mode {
 }
 
 export const autoApprovals = [
-  { value: "off", name: "Nothing", description: "In mode ask, reading is asked about too" },
-  { value: "reads", name: "Reads", description: "Files of the project are read without asking" },
+  { value: "off", name: "Nothing", description: "Mode ask also asks before it reads files" },
+  { value: "reads", name: "Reads", description: "Project files are read without asking" },
   {
     value: "edits",
     name: "Reads and edits",
-    description: "Files of the project are read and edited without asking",
+    description: "Project files are read and edited without asking",
   },
 ] as const satisfies readonly {
   readonly value: AutoApproval;

@@ -115,7 +115,7 @@ inEveryVersion(
     const answers = ["reject_once", "allow_once"];
     const made = await talk({ ...setup, models: [model], mode: "code", answers });
     await made.session.prompt("go").result;
-    assert.deepEqual(questions(made), Array(2).fill("Delete old and all that is in it"));
+    assert.deepEqual(questions(made), Array(2).fill("Delete old and everything in it"));
     assert.deepEqual(readdirSync(setup.cwd), []);
   },
 );
@@ -178,7 +178,7 @@ inEveryVersion("mode chat touches nothing at all", { a: "1" }, async (setup) => 
   const made = await talk({ ...setup, tools, models: [model], mode: "chat" });
   await made.session.prompt("go").result;
   const told = JSON.stringify(model.requests[1]?.messages.at(-1));
-  assert.match(told, /Mode chat does not allow read\. There is none now/);
+  assert.match(told, /Mode chat does not allow read\. No tools are available now/);
 });
 
 inEveryVersion("a call refused by 'never' is never shown as in progress", {}, async (setup) => {
@@ -235,7 +235,10 @@ inEveryVersion("always and never are remembered, listed and forgotten", {}, asyn
   assert.equal(asks.length, 3);
   await session.prompt("again").result;
   assert.equal(asks.length, 3, "nobody is asked twice");
-  assert.match(JSON.stringify(model.requests[3]?.messages.at(-1)), /The user never allows this: run rm -r/);
+  assert.match(
+    JSON.stringify(model.requests[3]?.messages.at(-1)),
+    /The user has chosen never to allow this: run rm -r/,
+  );
   updates.length = 0;
   await session.prompt("/permissions").result;
   assert.match(said(updates), /always: `run ls \(in .*\)`/);
@@ -266,7 +269,7 @@ inEveryVersion(
     assert.ok(existsSync(join(setup.cwd, "a")) && existsSync(join(setup.cwd, "b")));
     const names = made.asks.map(({ options }) => options.find(({ kind }) => kind === "allow_always")?.name);
     assert.deepEqual(names.slice(0, 3), [
-      "Always allow changes of this file",
+      "Always allow changes to this file",
       "Always allow deleting this",
       "Always allow moving this there",
     ]);

@@ -17,11 +17,11 @@ export interface Rejection {
   readonly advice: string;
 }
 
-const advice = "Do not try the same by other means; go on without it or ask.";
+const advice = "Do not try to do the same by other means; continue without it or ask.";
 
 /** What the model is told of a call whose question had no answer. */
 export const unanswered: Rejection = {
-  told: "It was not run: the question about it was not answered.",
+  told: "This call was not run: the question about it was not answered.",
   advice,
 };
 
@@ -65,7 +65,7 @@ function subjectInWords(access: Access): string {
     case "write":
       if (access.verb === "delete") return "deleting this";
       if (access.verb === "move") return "moving this there";
-      return access.paths.length === 1 ? "changes of this file" : "changes of these files";
+      return access.paths.length === 1 ? "changes to this file" : "changes to these files";
     case "run":
       return "exactly this command";
     case "host":

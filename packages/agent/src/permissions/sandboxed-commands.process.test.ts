@@ -49,7 +49,7 @@ test(
     });
     await made.session.prompt("go").result;
     assert.equal(made.asks.length, 2);
-    assert.match(String(made.asks[0]?.description), /outside the sandbox .* it may do things twice/);
+    assert.match(String(made.asks[0]?.description), /outside the sandbox .* some effects may happen twice/);
     assert.deepEqual(
       made.asks[0]?.options.map(({ kind }) => kind),
       ["allow_once", "reject_once"],

@@ -185,7 +185,7 @@ test("a connection that is cut in the middle of an answer is cut_off", async () 
       async () => {
         for await (const event of stream) if (event.type === "text") told.open();
       },
-      { name: "ModelError", kind: "cut_off", message: /broke off/ },
+      { name: "ModelError", kind: "cut_off", message: /was lost/ },
     );
   });
 });
@@ -197,7 +197,7 @@ test("an answer without its end is cut_off, and no call of it is given", async (
   await withFake([streamed(call.slice(0, -2))], async (fake) => {
     const { error, events } = await askInVain(modelAt(fake.url, sonnet, {}, thrice));
     assert.equal(error.kind, "cut_off");
-    assert.match(error.message, /broke off: the stream ended without an end/);
+    assert.match(error.message, /was interrupted: the stream ended too early/);
     assert.deepEqual(
       events.filter(({ type }) => type === "tool_call"),
       [],
@@ -217,7 +217,7 @@ test("an event that is not JSON is reported as such", async () => {
     const { error, events } = await askInVain(modelAt(fake.url, sonnet));
     assert.equal(textOf(events), "Hel");
     assert.equal(error.kind, "unavailable");
-    assert.match(error.message, /sent something that cannot be read/);
+    assert.match(error.message, /sent an answer that cannot be read/);
     // As the first thing it is tried again.
     assert.equal(textOf(await ask(modelAt(fake.url, sonnet))), "Hello");
     assert.equal(fake.requests.length, 3);

@@ -221,7 +221,7 @@ test("a model that takes no images is told that one was left out", async () => {
     await ask(modelAt(fake.url, "anthropic/claude-blind", { models }), { messages });
     assert.equal(
       fake.requests[0]?.body.messages[0].content[0].text,
-      "[image left out: Blind does not take images: choose another model (/model)]",
+      "[image left out: Blind does not accept images: choose another model (/model)]",
     );
   });
 });

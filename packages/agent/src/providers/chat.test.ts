@@ -181,7 +181,7 @@ for (const { of, id, provider } of dialects) {
       const reading = async (): Promise<void> => {
         for await (const event of model.stream(requestWith())) if (event.type === "text") told.open();
       };
-      await assert.rejects(reading(), { kind: "cut_off", message: /broke off/ });
+      await assert.rejects(reading(), { kind: "cut_off", message: /was lost/ });
       const { error, events } = await askInVain(model);
       assert.equal(error.kind, "unavailable");
       assert.match(error.message, /cannot be read/);

@@ -95,7 +95,7 @@ test("a local server gets a note instead, unless the config says that its model 
   await withFake([streamed(chatEvents({ text: ["Read."] }))], async (fake) => {
     await ask(modelAt(fake.url, "vllm/qwen"), { messages });
     const sent = JSON.stringify(fake.requests[0]?.body);
-    assert.match(sent, /a%20b\.pdf left out: qwen does not take PDF documents/);
+    assert.match(sent, /a%20b\.pdf left out: qwen does not accept PDF documents/);
   });
 });
 

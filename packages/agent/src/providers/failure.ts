@@ -55,7 +55,7 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   if (thrown instanceof UnfinishedAnswer) {
     return thrown.isMalformed
       ? fail("unavailable", `${label} ended its answer with an error: ${thrown.message}.`, true)
-      : fail("cut_off", `The answer of ${label} broke off: ${thrown.message}.`, true);
+      : fail("cut_off", `The answer from ${label} was interrupted: ${thrown.message}.`, true);
   }
   const report = reportOf(thrown);
   const system = systemCode(thrown);
@@ -127,10 +127,10 @@ function connectionFailure(
   const { label, baseUrl } = context.endpoint;
   const reason = shortened(deepest(thrown));
   if (/ended without a finish reason/.test(reason)) {
-    return fail("cut_off", `The answer of ${label} broke off: the stream ended without an end.`, true);
+    return fail("cut_off", `The answer from ${label} was interrupted: the stream ended too early.`, true);
   }
   if (/JSON|Type validation|normalized|Invalid response|Expected '/i.test(reason) && system === "") {
-    return fail("unavailable", `${label} sent something that cannot be read: ${reason}`, true);
+    return fail("unavailable", `${label} sent an answer that cannot be read: ${reason}`, true);
   }
   if (
     context.hasBegun ||
@@ -138,7 +138,7 @@ function connectionFailure(
     system === "UND_ERR_SOCKET" ||
     /terminated|other side closed/i.test(reason)
   ) {
-    return fail("cut_off", `The connection to ${label} broke off (${system || reason}).`, true);
+    return fail("cut_off", `The connection to ${label} was lost (${system || reason}).`, true);
   }
   const where = URL.parse(baseUrl)?.host ?? label;
   return fail("unavailable", `${label} cannot be reached at ${where} (${system || reason}).`, true);

@@ -111,7 +111,7 @@ function parsed(text: string): { readonly input: unknown; readonly text: string 
 
 function ending({ finishReason, usage }: Finish, calls: readonly Call[]): ModelEvent[] {
   const { unified, raw } = finishReason;
-  if (unified === "interrupted") throw new UnfinishedAnswer("the stream ended without an end", false);
+  if (unified === "interrupted") throw new UnfinishedAnswer("the stream ended too early", false);
   if (unified === "error") throw new UnfinishedAnswer(raw ?? "the answer ended with an error", true);
   const cause = causeOf(unified, calls.length > 0);
   // an incomplete answer may have incomplete calls: drop those

@@ -16,7 +16,7 @@ interface CommandRow {
 }
 
 const rows: readonly CommandRow[] = [
-  { name: "help", description: "What this agent can do" },
+  { name: "help", description: "Explain what this agent can do" },
   {
     name: "plan",
     description: "Make a plan without changing anything",
@@ -32,16 +32,16 @@ const rows: readonly CommandRow[] = [
   { name: "clear", description: "Forget the conversation so far" },
   {
     name: "compact",
-    description: "Replace the conversation by a summary",
+    description: "Replace the conversation with a summary",
     hint: "what matters most (optional)",
   },
-  { name: "undo", description: "Take back what the last turn changed in files", isUndo: true },
-  { name: "redo", description: "Take back the last undo", isUndo: true },
-  { name: "model", description: "Show the models, or choose one", hint: "the id of a model (optional)" },
+  { name: "undo", description: "Undo the file changes of the last turn", isUndo: true },
+  { name: "redo", description: "Redo what the last undo reverted", isUndo: true },
+  { name: "model", description: "List the models, or choose one", hint: "the id of a model (optional)" },
   {
     name: "permissions",
-    description: "Show what was always allowed or never allowed",
-    hint: "clear, to forget it (optional)",
+    description: "List your “always” and “never” answers",
+    hint: "clear, to delete them (optional)",
   },
 ];
 

@@ -96,9 +96,9 @@ inEveryVersion("/compact makes a summary now, and the summary is there after a l
   await first.session.prompt("I like dogs").result;
   await first.session.prompt(long("my cat is called Tom", 21_000)).result;
   await first.session.prompt("/compact the cat").result;
-  assert.match(JSON.stringify(model.requests[2]?.messages.at(-1)), /keep what concerns: the cat/);
+  assert.match(JSON.stringify(model.requests[2]?.messages.at(-1)), /keep everything about: the cat/);
   await first.session.prompt("what is Tom?").result;
-  assert.match(said(first.updates), /is now a summary/);
+  assert.match(said(first.updates), /was replaced by a summary/);
   await first.end();
   const later = scriptedModel([says("three")]);
   const again = await connected({ ...setup, models: [later], tools: [], store });
@@ -127,7 +127,7 @@ inEveryVersion("B1 a summary that fails is reported, and nothing is forgotten", 
     const { session, updates, end } = await talk({ ...setup, models: [model], tools: [] });
     await session.prompt("my cat is called Tom").result;
     await session.prompt("/compact").result;
-    assert.match(said(updates), /The conversation is not summarised\. It stays as it was/);
+    assert.match(said(updates), /The conversation could not be summarised and stays unchanged/);
     assert.match(JSON.stringify(updates), /no credit|tools are missing|gave no summary/);
     assert.deepEqual(compactions(updates), ["in_progress", "failed"]);
     await session.prompt("go on").result;
@@ -192,11 +192,11 @@ inEveryVersion("B1 old output of tools is left out before anything is summarised
   assert.deepEqual(compactions(updates), []);
   assert.match(
     JSON.stringify(updates),
-    /the output of \d earlier calls? is left out|of an earlier call is left out/,
+    /the output of \d earlier calls? was shortened|of an earlier call was shortened/,
   );
   const told = model.requests[3]?.messages ?? [];
   assertPaired(told);
-  assert.match(JSON.stringify(told[2]), /"output xxx.*left out to save room.*xxx"/, "its ends stay");
+  assert.match(JSON.stringify(told[2]), /"output xxx.*dropped to save space.*xxx"/, "its ends stay");
 });
 
 inEveryVersion(
@@ -215,7 +215,7 @@ inEveryVersion(
     await session.prompt("work").result;
     await session.prompt("more").result;
     assert.deepEqual(compactions(updates), ["in_progress", "completed"]);
-    assert.doesNotMatch(JSON.stringify(model.requests[2]?.messages), /left out to save room/);
+    assert.doesNotMatch(JSON.stringify(model.requests[2]?.messages), /dropped to save space/);
     assert.equal(said(updates).endsWith("two"), true);
   },
 );
@@ -252,7 +252,7 @@ inEveryVersion(
     await session.prompt("/compact").result;
     const efforts = model.requests.map(({ effort }) => effort);
     assert.deepEqual(efforts.slice(2), ["medium", "none", "none"], "first without thinking");
-    assert.match(JSON.stringify(model.requests[4]?.messages[2]), /left out to save room/);
+    assert.match(JSON.stringify(model.requests[4]?.messages[2]), /dropped to save space/);
     await session.prompt("and?").result;
     assert.match(JSON.stringify(model.requests[5]?.messages), /All said/);
   },
@@ -265,7 +265,7 @@ inEveryVersion("/compact summarises even a short conversation", {}, async (setup
   await session.prompt("second").result;
   updates.length = 0;
   await session.prompt("/compact").result;
-  assert.equal(said(updates), "The conversation is now a summary. Your own messages are kept.");
+  assert.equal(said(updates), "The conversation was replaced by a summary. Your own messages are kept.");
   assert.equal(thought(updates), "");
   await session.prompt("third").result;
   const told = model.requests[3]?.messages.map(({ role }) => role);

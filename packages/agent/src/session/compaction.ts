@@ -121,7 +121,7 @@ export async function compact(compaction: Compaction): Promise<"done" | "nothing
       await show({ status: "failed", error: error instanceof Error ? error.message : "the summary failed" });
     turn.signal.throwIfAborted();
     if (!(error instanceof ModelError) || error.kind === "auth") throw error;
-    await tell(turn, `The conversation could not be summarised, and stays as it is: ${error.message}`);
+    await tell(turn, `The conversation could not be summarised and stays unchanged: ${error.message}`);
     return "failed";
   }
   transcript.compact(summary, { kept, requestTokens });
@@ -133,7 +133,7 @@ export async function compact(compaction: Compaction): Promise<"done" | "nothing
   });
   await showUsage(turn, model, compaction.prefix.system);
   const { length } = older;
-  const note = `The conversation was getting long: its first ${length === 1 ? "message is" : `${length} messages are`} now a summary.`;
+  const note = `The conversation was getting long: its first ${length === 1 ? "message was" : `${length} messages were`} replaced by a summary.`;
   // `/compact` answers by itself
   if (!turn.client.capabilities.compaction && !isWhole) await tell(turn, note, "info");
   return "done";
@@ -178,7 +178,7 @@ async function summarise(compaction: Compaction, older: readonly ModelMessage[])
       const lost = older.length - messages.length;
       return lost === 0
         ? summary
-        : `${summary}\n[The ${lost} messages before were too long to be summarised.]`;
+        : `${summary}\n[The ${lost} messages before that were too long to be summarised.]`;
     } catch (error) {
       if (!(error instanceof ModelError) || error.kind !== "overflow") throw error;
       failure = error;
@@ -194,7 +194,7 @@ async function summaryOf(
 ): Promise<string> {
   const { signal, session } = turn;
   const text =
-    focus === undefined ? summaryRequest : `${summaryRequest}\nAbove all, keep what concerns: ${focus}`;
+    focus === undefined ? summaryRequest : `${summaryRequest}\nAbove all, keep everything about: ${focus}`;
   const messages = withoutUnusedMedia(older.slice(), model.facts);
   const request: ModelRequest = {
     ...prefix,

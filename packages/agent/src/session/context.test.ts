@@ -46,7 +46,7 @@ inEveryVersion(
     const session = await agent.newSession({ cwd: join(cwd, "one"), additionalDirectories });
     await session.prompt("hi").result;
     const { system = "" } = model.requests[0] ?? {};
-    assert.match(system, /Use both\..*Use spaces\..*Use tabs\..*the last ones count/s);
+    assert.match(system, /Use both\..*Use spaces\..*Use tabs\..*follow the last ones/s);
   },
 );
 

@@ -49,7 +49,7 @@ inEveryVersion(
     });
     await session.prompt("hi").result;
     const { system = "" } = model.requests[0] ?? {};
-    assert.match(system, /Speak German\..*Use tabs\..*Use spaces\..*the last ones count/s);
+    assert.match(system, /Speak German\..*Use tabs\..*Use spaces\..*follow the last ones/s);
     assert.doesNotMatch(system, /Not this one/);
   },
 );

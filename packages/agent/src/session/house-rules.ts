@@ -2,7 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
+import { foldersDownTo } from "../skills/project-folders.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"] as const;
@@ -55,7 +56,7 @@ export async function nestedRules(
     found.push(...files.filter((file) => file.path !== path));
   }
   if (found.length === 0) return undefined;
-  return ["These folders have instructions of their own, for all files in them:", ...found.map(quoted)].join(
+  return ["These folders have their own instructions, for all files in them:", ...found.map(quoted)].join(
     "\n",
   );
 }
@@ -109,27 +110,14 @@ async function contents(path: string): Promise<RulesFile | undefined> {
     const text = await readFile(path, "utf8");
     if (text.trim() === "") return undefined;
     const isCut = text.length > maxCharacters;
-    return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
+    return {
+      path,
+      text: isCut ? `${text.slice(0, maxCharacters)}\n[the file is longer and was cut here]` : text,
+    };
   } catch {
     // removed or unreadable
     return undefined;
   }
-}
-
-/** The folders whose files count for a session, the most general first. */
-export function projectFolders(roots: readonly string[]): string[] {
-  const [cwd, ...others] = roots;
-  return [...others.toReversed(), ...(cwd === undefined ? [] : foldersDownTo(cwd))];
-}
-
-/** From the repository root down; without a repository only the working directory. */
-function foldersDownTo(cwd: string): string[] {
-  const folders = [cwd];
-  for (let folder = cwd; !existsSync(join(folder, ".git")); folder = dirname(folder)) {
-    if (dirname(folder) === folder) return [cwd];
-    folders.unshift(dirname(folder));
-  }
-  return folders;
 }
 
 /** The folders below the root on the way to a path, and the path itself, which may be one. */

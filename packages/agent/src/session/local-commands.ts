@@ -30,7 +30,7 @@ function clear({ turn }: LocalCommandOptions): string {
   const { data } = turn.session;
   data.transcript.clear();
   data.renew();
-  return "The conversation so far is forgotten. Files and remembered permissions are as they were.";
+  return "I have forgotten the conversation so far. Files and remembered answers are unchanged.";
 }
 
 function help({ turn: { session }, isOffline }: LocalCommandOptions): string {
@@ -39,8 +39,8 @@ function help({ turn: { session }, isOffline }: LocalCommandOptions): string {
     .commands(mode)
     .map(({ name, description }) => `- \`/${name}\` ${description}`);
   const model = isOffline
-    ? `The model is offline. It has fixed commands: ${usages}, and several joined with \`then\`. Choose another model with \`/model\`, or see \`parley help agent\`.`
-    : "Say what you want done, in your own words.";
+    ? `The model is offline. It understands fixed commands: ${usages}, and several joined with \`then\`. Choose another model with \`/model\`, or see \`parley help agent\`.`
+    : "Tell me what you want done, in your own words.";
   return [`I am Parley, a coding agent, in mode ${mode}.`, model, "", ...commands].join("\n");
 }
 
@@ -50,11 +50,14 @@ async function compactNow(options: LocalCommandOptions, focus: string): Promise<
   const model = modelOf(turn.session, models);
   const prefix = await options.prefix();
   const end = await compact({ turn, model, prefix, isWhole: true, ...(focus !== "" && { focus }) });
-  if (end === "failed") return "The conversation is not summarised. It stays as it was: try again later.";
-  return end === "done" ? "The conversation is now a summary. Your own messages are kept." : nothingLeft;
+  if (end === "failed")
+    return "The conversation could not be summarised and stays unchanged. Try again later.";
+  return end === "done"
+    ? "The conversation was replaced by a summary. Your own messages are kept."
+    : nothingLeft;
 }
 
-const nothingLeft = "There is nothing to leave out yet.";
+const nothingLeft = "There is nothing to summarise yet.";
 
 function chooseModel({ turn, models }: LocalCommandOptions, id: string): string {
   const { session } = turn;
@@ -64,7 +67,7 @@ function chooseModel({ turn, models }: LocalCommandOptions, id: string): string 
   });
   if (id === "") return ["Models:", ...list].join("\n");
   const found = models.find(({ facts }) => facts.id === id);
-  if (found === undefined) return [`There is no model \`${id}\`. There are:`, ...list].join("\n");
+  if (found === undefined) return [`There is no model \`${id}\`. The models are:`, ...list].join("\n");
   setModel(session, models, id, session.data.effort);
   return `The model is now ${found.facts.name}.`;
 }
@@ -88,11 +91,12 @@ function permissions({ turn }: LocalCommandOptions, argument: string): string {
   const { grants } = turn.session.data;
   if (argument === "clear") {
     grants.clear();
-    return "Nothing is remembered any more: you will be asked again.";
+    return "All remembered answers are deleted. You will be asked again.";
   }
   const lines = grants
     .list()
     .map(({ subject, allows }) => `- ${allows ? "always" : "never"}: \`${subject}\``);
-  if (lines.length === 0) return "Nothing is remembered: no question was answered with always or never.";
-  return ["Remembered for this session (`/permissions clear` forgets it):", ...lines].join("\n");
+  if (lines.length === 0)
+    return "No answers are remembered: you have not answered a question with always or never.";
+  return ["Remembered for this session (`/permissions clear` deletes these answers):", ...lines].join("\n");
 }

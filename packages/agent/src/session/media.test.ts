@@ -101,14 +101,14 @@ inEveryVersion("a file that the model does not take is a note, and the turn goes
     (asked(model.requests[0]) as { text: string }[]).map(({ text }) => text),
     [
       "look",
-      "[document file:///project/a%20b.pdf left out: Scripted does not take PDF documents: choose another model (/model)]",
+      "[document file:///project/a%20b.pdf left out: Scripted does not accept PDF documents: choose another model (/model)]",
       "[document file:///project/x.zip left out: a file of type application/zip cannot be sent, only text, images, audio and PDF]",
-      "[image file:///project/x.png left out: Scripted does not take images: choose another model (/model)]",
+      "[image file:///project/x.png left out: Scripted does not accept images: choose another model (/model)]",
     ],
   );
-  assert.match(told(updates), /a%20b\.pdf was left out: Scripted does not take PDF documents/);
+  assert.match(told(updates), /a%20b\.pdf was left out: Scripted does not accept PDF documents/);
   assert.match(told(updates), /x\.zip was left out: a file of type application\/zip cannot be sent/);
-  assert.match(told(updates), /x\.png was left out: Scripted does not take images/);
+  assert.match(told(updates), /x\.png was left out: Scripted does not accept images/);
 });
 
 inEveryVersion("a file of text that came as bytes is text", {}, async (setup) => {
@@ -152,7 +152,7 @@ inEveryVersion("A110 after a change to a model that takes less, the rest is a no
   await session.prompt("and now?").result;
   assert.equal(told(updates), "", "what was sent before is no news");
   assert.equal((await session.prompt([look, image]).result).stopReason, "end_turn");
-  assert.match(told(updates), /The image was left out: Blind does not take images/);
+  assert.match(told(updates), /The image was left out: Blind does not accept images/);
   assert.match(JSON.stringify(blind.requests[1]?.messages), /image left out.*audio left out.*image left out/);
   assert.doesNotMatch(JSON.stringify(blind.requests), /AAAA/);
   await session.setConfigOption("model", "seeing");
@@ -181,7 +181,7 @@ inEveryVersion(
     });
     assert.deepEqual(await seen({}), {
       type: "text",
-      text: "[document a.pdf left out: Scripted does not take PDF documents: choose another model (/model)]",
+      text: "[document a.pdf left out: Scripted does not accept PDF documents: choose another model (/model)]",
     });
   },
 );

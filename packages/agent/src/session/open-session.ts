@@ -6,8 +6,8 @@ import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
 import type { McpSources } from "../mcp/sources.ts";
 import { isMode } from "../permissions/modes.ts";
+import { projectFolders } from "../skills/project-folders.ts";
 import { ownNames } from "./commands.ts";
-import { projectFolders } from "./house-rules.ts";
 import { isEffort, modeOf, type OptionDefaults, sessionOptions, setModel } from "./options.ts";
 import { checkRoots, SessionState } from "./session-state.ts";
 

@@ -16,7 +16,7 @@ const effortNames: Readonly<Record<Effort, string>> = {
 };
 
 const lengths = [
-  { value: "default", name: "What the model allows" },
+  { value: "default", name: "Limit of the model" },
   { value: "1024", name: "1,024 tokens" },
   { value: "4096", name: "4,096 tokens" },
   { value: "16384", name: "16,384 tokens" },
@@ -57,7 +57,7 @@ export function sessionOptions(defaults: OptionDefaults): SessionConfigOption[] 
     },
     {
       configId: "maxTokens",
-      name: "Longest answer",
+      name: "Maximum answer length",
       category: "model_config",
       type: "select",
       currentValue: "default",

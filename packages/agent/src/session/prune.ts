@@ -7,7 +7,7 @@ import { tell } from "./tell.ts";
 
 /** The output that recent calls keep. */
 const recentTokens = 40_000;
-const leftOut = "[The rest of this output was left out to save room. Call the tool again if you need it.]";
+const leftOut = "[The rest of this output was dropped to save space. Call the tool again if you need it.]";
 /** A shorter output stays. */
 const shortCharacters = 800;
 /** What stays of a longer one, at its beginning and at its end: it says what the output was. */
@@ -27,8 +27,8 @@ export async function pruneOutput(turn: CodingTurn, { facts }: Model, excess: nu
   state.transcript.replace(messages);
   const { counted } = state;
   if (counted !== undefined) state.counted = { ...counted, tokens: Math.max(0, counted.tokens - tokens) };
-  const what = calls === 1 ? "an earlier call is" : `${calls} earlier calls is`;
-  await tell(turn, `The conversation was getting long: the output of ${what} left out.`, "info");
+  const what = calls === 1 ? "an earlier call" : `${calls} earlier calls`;
+  await tell(turn, `The conversation was getting long: the output of ${what} was shortened.`, "info");
 }
 
 /** The messages without tool output older than the last `recent` tokens, and how many tokens and calls that saves. */

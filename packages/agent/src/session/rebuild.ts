@@ -219,7 +219,7 @@ function outcomeOf({ id, name, content, rawOutput, status }: Call): ToolOutcome 
     readonly advice?: unknown;
     readonly exitCode?: unknown;
   }; // rawOutput is any JSON
-  const text = typeof told === "string" ? told : "It was interrupted; how far it got is unknown.";
+  const text = typeof told === "string" ? told : "This call was interrupted; how far it got is unknown.";
   return {
     callId: id,
     name,

@@ -172,10 +172,10 @@ test("A104 commands while the agent works are answered, and the work goes on", {
   ]);
   goOn.resolve();
   await Promise.all([first.result, second.result, third.result]);
-  assert.match(said(updates), /Nothing is remembered.*Done\./);
+  assert.match(said(updates), /No answers are remembered.*Done\./);
   assert.equal(model.requests.length, 2);
-  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /look.*Scripted does not take images/);
-  assert.ok(updates.some((u) => u.sessionUpdate === "notice" && /does not take images/.test(u.title)));
+  assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /look.*Scripted does not accept images/);
+  assert.ok(updates.some((u) => u.sessionUpdate === "notice" && /does not accept images/.test(u.title)));
   await made.end();
 
   const later = scriptedModel([says("ok")]);

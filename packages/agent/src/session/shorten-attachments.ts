@@ -25,7 +25,7 @@ export async function shortenAttachments(
   if (!isChanged) return;
   state.counted = undefined;
   for (const { uri, from, to } of shortened) {
-    const note = `${uri} does not fit into the model: it gets ${size(to)} of ${size(from)}, the beginning and the end.`;
+    const note = `${uri} is too long for the model: it gets the beginning and the end, ${size(to)} of ${size(from)}.`;
     await tell(turn, note);
   }
 }
@@ -60,7 +60,7 @@ function cut(text: string, length: number): string {
   const tail = length - head;
   const gone = text.length - length;
   const start = text.slice(0, head).toWellFormed();
-  return `${start}\n[${gone} characters are left out here: it was too long]\n${text.slice(-tail).toWellFormed()}`;
+  return `${start}\n[${gone} characters were left out here: the attachment is too long]\n${text.slice(-tail).toWellFormed()}`;
 }
 
 function size(characters: number): string {

@@ -22,7 +22,7 @@ inEveryVersion(
       const { system = "", tools = [] } = model.requests[0] ?? {};
       assert.ok(system.includes(`Operating system: ${type()} `));
       assert.ok(system.includes(`(${arch()})`));
-      assert.match(system, /Shell of commands: \S+/);
+      assert.match(system, /Shell for commands: \S+/);
       for (const habit of [
         /Keep going until the request is solved/,
         /Prefer read, grep, find and list to shell commands/,

@@ -28,7 +28,7 @@ export class Transcript {
   /** False when there is nothing to send: providers reject empty messages. */
   addUser(content: readonly (TextPart | MediaPart)[]): boolean {
     if (!content.some((part) => part.type !== "text" || part.text.trim() !== "")) return false;
-    this.settle("It was not run: the user spoke first.");
+    this.settle("This call was not run: the user sent another message first.");
     this.#messages.push({ role: "user", content });
     return true;
   }
@@ -43,7 +43,7 @@ export class Transcript {
 
   /** Adds one answer of the model, complete or cut short. */
   addAssistant(content: readonly AssistantPart[]): void {
-    this.settle("It was not run.");
+    this.settle("This call was not run.");
     if (content.length === 0) return;
     this.#messages.push({ role: "assistant", content });
     this.#open = content.filter((part) => part.type === "tool_call");
@@ -107,7 +107,7 @@ export class Transcript {
     summary: string,
     { kept, requestTokens }: { readonly kept: number; readonly requestTokens: number },
   ): void {
-    this.settle("It was not run.");
+    this.settle("This call was not run.");
     const tail = kept === 0 ? [] : this.#messages.slice(-kept);
     // an outcome needs its call before it
     while (tail[0]?.role === "tool") tail.shift();

@@ -59,6 +59,6 @@ test("a home folder is not covered, and /undo says so", patience, async (context
   await session.prompt("/undo").result;
   assert.match(
     said(updates),
-    /No turn has changed anything that can be taken back\.\nNot covered: .*home folder/,
+    /There is nothing to undo: no turn has made changes that can be undone\.\nNot covered: .*home folder/,
   );
 });

@@ -52,14 +52,14 @@ inEveryVersion(
     const undone = await ask(before, "/undo");
     assert.match(
       undone,
-      /^Taken back, from "make three loud":\n- undone a\.txt\n- undone keep\.txt\n.*`\/redo`/s,
+      /^Undid the changes of "make three loud":\n- undone a\.txt\n- undone keep\.txt\n.*`\/redo`/s,
     );
     assert.deepEqual([text("a.txt"), text("keep.txt")], ["ONE\ntwo\nthree\n", "k\n"]);
     assert.match(await ask(before, "/undo"), /"make one loud"/);
     assert.equal(text("a.txt"), "one\ntwo\nthree\n");
     assert.equal(existsSync(join(setup.cwd, "new.txt")), false);
-    assert.match(await ask(before, "/undo"), /^No turn has changed anything/);
-    assert.match(await ask(before, "/redo"), /^Put back:\n- redone a\.txt\n- redone new\.txt\n/);
+    assert.match(await ask(before, "/undo"), /^There is nothing to undo/);
+    assert.match(await ask(before, "/redo"), /^Redid the changes:\n- redone a\.txt\n- redone new\.txt\n/);
     assert.deepEqual([text("a.txt"), text("new.txt")], ["ONE\ntwo\nthree\n", "n\n"]);
 
     await ask(before, "go on");
@@ -74,7 +74,7 @@ inEveryVersion(
     await session.prompt("still there?").result;
     assert.match(
       JSON.stringify(again.sent[0]?.messages),
-      /Taken back, from .*make three loud/s,
+      /Undid the changes of .*make three loud/s,
       "also later",
     );
   },
@@ -93,7 +93,7 @@ test("/undo keeps what the user changed since, and leaves lines alone that both 
   writeFileSync(join(cwd, "a.txt"), "one\n2\n3\n4\n5\nsix\n");
   writeFileSync(join(cwd, "b.txt"), "user's\n");
   const answer = await ask(talking, "/undo");
-  assert.match(answer, /- merged a\.txt: your own changes of it stay/);
+  assert.match(answer, /- merged a\.txt: your own changes to it stay/);
   assert.match(answer, /- refused b\.txt: you changed this since/);
   assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "1\n2\n3\n4\n5\nsix\n");
   assert.equal(readFileSync(join(cwd, "b.txt"), "utf8"), "user's\n");
@@ -144,7 +144,7 @@ test("a call that the user rejects, and a turn that is cancelled, are no reason 
   await hang.promise;
   await talking.session.cancel();
   assert.equal((await result).stopReason, "cancelled");
-  assert.match(await ask(talking, "/undo"), /^Taken back, from "cancelled":\n- undone a\.txt/);
+  assert.match(await ask(talking, "/undo"), /^Undid the changes of "cancelled":\n- undone a\.txt/);
   assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "a\n");
 });
 
@@ -166,7 +166,7 @@ test("a client that reviews changes itself gets neither snapshots nor /undo", {
   );
   await ask(talking, "change");
   assert.equal(existsSync(join(cwd, "a.txt")), false);
-  assert.match(await ask(talking, "/undo"), /takes changes back itself/);
+  assert.match(await ask(talking, "/undo"), /has its own undo/);
   assert.equal(existsSync(undoFolder), false);
 });
 
@@ -187,7 +187,7 @@ inEveryVersion(
       onUpdate: (update) => void updates.push(update),
     });
     await session.prompt("/undo").result;
-    assert.match(said(updates), /Taken back, from "remove it":\n- undone a\.txt/);
+    assert.match(said(updates), /Undid the changes of "remove it":\n- undone a\.txt/);
     assert.equal(readFileSync(join(setup.cwd, "a.txt"), "utf8"), "a\n");
     await second.end();
     const third = await connected({ ...given, models: [scriptedModel([])] });
@@ -207,7 +207,7 @@ test("where nothing can be stored, the call still runs, and the user is told", {
   const talking = await talk({ version: 2, cwd, models: [model], undoFolder, answers: ["allow_once"] });
   await ask(talking, "change");
   assert.equal(existsSync(join(cwd, "a.txt")), false);
-  assert.match(JSON.stringify(talking.updates), /What this turn changes cannot be undone/);
+  assert.match(JSON.stringify(talking.updates), /The changes of this turn cannot be undone/);
   assert.match(await ask(talking, "/undo"), /^Nothing was changed: /);
 });
 
@@ -231,6 +231,6 @@ test("/undo in the middle of a turn that changes files says to wait", {
   const undo = talking.session.steer("/undo");
   sent.resolve();
   await Promise.all([result, undo.result]);
-  assert.match(said(talking.updates), /This turn has begun to change files/);
+  assert.match(said(talking.updates), /This turn has started to change files/);
   assert.match(await ask(talking, "/undo"), /- undone a\.txt/);
 });

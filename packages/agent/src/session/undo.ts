@@ -74,7 +74,10 @@ export class SessionUndo {
     signal.throwIfAborted();
     this.#isLate = begun === undefined;
     if (this.#isLate)
-      return tell(turn, "The files take long to look at: what this turn changes first cannot be undone.");
+      return tell(
+        turn,
+        "The snapshot of the files takes too long. The first changes of this turn cannot be undone.",
+      );
     for (const path of paths) await begun?.review?.protect(path).catch(() => false);
     signal.throwIfAborted();
   }
@@ -96,10 +99,10 @@ export class SessionUndo {
       const { files } = await review.changes();
       const open = files.flatMap(({ hunks }) => hunks).filter(({ state }) => state === "open");
       const last = open.flatMap(({ turns }) => turns).reduce((one, other) => Math.max(one, other), 0);
-      if (last === 0) return "No turn has changed anything that can be taken back.";
+      if (last === 0) return "There is nothing to undo: no turn has made changes that can be undone.";
       const result = await review.undo({ turn: last });
       const label = review.turns.find(({ number }) => number === last)?.label || `turn ${last}`;
-      return { title: `${takenBack} ${JSON.stringify(label)}:`, result, hint: "`/redo` puts it back." };
+      return { title: `${takenBack} ${JSON.stringify(label)}:`, result, hint: "`/redo` restores them." };
     });
   }
 
@@ -107,8 +110,8 @@ export class SessionUndo {
   redo(): Promise<UndoAnswer> {
     return this.#answer(async (review) => {
       const id = review.undone.at(-1);
-      if (id === undefined) return "Nothing was undone.";
-      return { title: putBack, result: await review.redo({ id }), hint: "`/undo` takes it back again." };
+      if (id === undefined) return "There is nothing to redo: nothing was undone.";
+      return { title: putBack, result: await review.redo({ id }), hint: "`/undo` reverts them again." };
     });
   }
 
@@ -134,18 +137,16 @@ export class SessionUndo {
       const before = this.#problem;
       this.#fail(error);
       if (this.#problem !== before && !turn.signal.aborted)
-        await tell(turn, `What this turn changes cannot be undone: ${this.#problem}`);
+        await tell(turn, `The changes of this turn cannot be undone: ${this.#problem}`);
       return {};
     }
   }
 
   async #answer(work: (review: Review) => Promise<Done | string>): Promise<UndoAnswer> {
     const only = (text: string): UndoAnswer => ({ text, note: undefined });
-    if (!this.isOffered) return only("Your editor takes changes back itself: use its own undo.");
+    if (!this.isOffered) return only("Your editor has its own undo. Use that instead.");
     if (this.#begun !== undefined)
-      return only(
-        "This turn has begun to change files. Cancel it or let it end; then they can be taken back.",
-      );
+      return only("This turn has started to change files. Cancel it or let it end, then undo its changes.");
     await this.#ending;
     try {
       const review = await this.#open().review;
@@ -193,14 +194,14 @@ interface Done {
   readonly hint: string;
 }
 
-const takenBack = "Taken back, from";
-const putBack = "Put back:";
+const takenBack = "Undid the changes of";
+const putBack = "Redid the changes:";
 
 /** What a model is told of an answer that it did not hear. Undefined when that says nothing to it. */
 export function noteOfAnswer(text: string): string | undefined {
   const [first = ""] = text.split("\n");
   if (first !== putBack && !first.startsWith(takenBack)) return undefined;
-  return `The user took changes of yours back, or put them back. Read the files again before you rely on them.\n${text}`;
+  return `The user undid changes of yours, or redid them. Read the files again before you rely on them.\n${text}`;
 }
 
 function linesOf({ title, result, hint }: Done, cwd: string): string[] {
@@ -211,14 +212,14 @@ function linesOf({ title, result, hint }: Done, cwd: string): string[] {
 }
 
 function fileLine({ path, outcome, reason }: FileOutcome, cwd: string): string {
-  const why = reason ?? (outcome === "merged" ? "your own changes of it stay" : undefined);
+  const why = reason ?? (outcome === "merged" ? "your own changes to it stay" : undefined);
   return `${outcome} ${oneLine(relative(cwd, path))}${why === undefined ? "" : `: ${oneLine(why)}`}`;
 }
 
 /** It quotes lines, and may be as long as all changes. */
 function shortened(report: string | undefined): string | undefined {
   if (report === undefined || report.length <= maxNoteCharacters) return report;
-  return `${report.slice(0, maxNoteCharacters).toWellFormed()}\n[cut: there are more]`;
+  return `${report.slice(0, maxNoteCharacters).toWellFormed()}\n[there are more; cut here]`;
 }
 
 function isDone({ outcome }: FileOutcome): boolean {

@@ -93,7 +93,7 @@ export class CustomCommands {
     if (isOfProject && (await vetoes?.unreadable([path]))?.has(path)) {
       throw new RequestError(
         "invalid_params",
-        `/${word} is in ${path}, which your rules do not let be read`,
+        `/${word} is in ${path}, which your rules do not allow to be read`,
         {
           data: { reason: "custom_command", path: "/prompt" },
         },

@@ -51,7 +51,7 @@ inEveryVersion(
     assert.ok(first?.tools.some(({ name }) => name === "skill"));
     const told = JSON.stringify(second?.messages.at(-1));
     assert.match(told, /Bump the version first.*steps\.md/s);
-    assert.match(told, /there is no skill \\"rel\\"; there are: release/);
+    assert.match(told, /there is no skill \\"rel\\"; the skills are: release/);
     assert.deepEqual(asks, []);
     await end();
   },
@@ -145,7 +145,7 @@ inEveryVersion(
     const named = (name: string) => commands.find((each) => each.name === name);
     assert.equal(named("git:commit")?.description, "Write a commit message");
     assert.equal(named("shorten")?.description, "Make it shorter.");
-    assert.match(named("help")?.description ?? "", /What this agent can do/);
+    assert.match(named("help")?.description ?? "", /Explain what this agent can do/);
     // without a place for arguments they follow; a new file counts at once
     writeFileSync(join(cwd, ".agents/commands/later.md"), "Later on.");
     await session.prompt("/later but soon").result;

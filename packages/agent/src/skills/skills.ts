@@ -53,7 +53,7 @@ function isName(value: unknown): value is string {
 export function skillsSection(skills: readonly Skill[]): string {
   if (skills.length === 0) return "";
   return [
-    "Skills are instructions for some kinds of task. When a task fits one of these, load it with the skill tool first:",
+    "Skills are instructions for certain kinds of tasks. When a task matches one of these, first load it with the skill tool, then follow it:",
     ...skills.map(({ name, description }) => `- ${name}: ${description}`),
   ].join("\n");
 }
@@ -61,7 +61,7 @@ export function skillsSection(skills: readonly Skill[]): string {
 export function skillTool(skills: readonly Skill[]): Tool {
   return defineTool({
     name: "skill",
-    description: "Load the instructions of a skill, before you begin a task that it fits.",
+    description: "Load the instructions of a skill before you start a task that it matches.",
     isReadOnly: true,
     draft: { title: "Load a skill", kind: "read" },
     aliases: { name: ["skill", "skill_name", "command"] },
@@ -71,7 +71,7 @@ export function skillTool(skills: readonly Skill[]): Tool {
       const skill = skills.find((each) => each.name === name);
       if (skill === undefined) {
         const names = skills.map((each) => each.name).join(", ");
-        throw new ToolError(`there is no skill ${JSON.stringify(name)}; there are: ${names}`);
+        throw new ToolError(`there is no skill ${JSON.stringify(name)}; the skills are: ${names}`);
       }
       const { path, isOfProject } = skill;
       const paths = isOfProject ? (await resolvePath(context, path)).paths : [];
@@ -88,13 +88,15 @@ export function skillTool(skills: readonly Skill[]): Tool {
 /** The instructions, where their files are, and which. */
 export async function textOfSkill({ name, path }: Skill): Promise<string> {
   const text = await readFile(path, "utf8").catch(() => undefined);
-  if (text === undefined) throw new ToolError(`the skill ${name} is not there any more: ${path}`);
+  if (text === undefined) throw new ToolError(`the skill ${name} no longer exists: ${path}`);
   const { body } = await frontMatterOf(text);
   const beside = await namesBeside(path, maxNamed);
   return [
     `<skill name=${JSON.stringify(name)} folder=${JSON.stringify(dirname(path))}>`,
     body.trim(),
     "</skill>",
-    ...(beside.length === 0 ? [] : [`Files of the skill, to be read when needed: ${beside.join(", ")}`]),
+    ...(beside.length === 0
+      ? []
+      : [`Other files of the skill, to read when you need them: ${beside.join(", ")}`]),
   ].join("\n");
 }

@@ -6,7 +6,7 @@ import { sandboxChoices } from "../settings/sandbox-choice.ts";
 
 const provider = option(
   "PROVIDER",
-  "anthropic, openai, google, openrouter or another of docs/models.md, or of the config file (default: that of the configured model)",
+  "A provider in docs/models.md, such as anthropic, openai or google, or in the config file (default: that of the configured model)",
 );
 
 export const agentCommands: readonly Command[] = [
@@ -14,13 +14,14 @@ export const agentCommands: readonly Command[] = [
     name: "agent",
     summary: "Serve Parley's coding agent on stdin and stdout, for any ACP editor",
     details:
-      "Editors start this command; --setup prints the settings to paste into yours. Without a configured model the agent works " +
+      "Editors start this command; --setup prints the settings to paste into yours. Without a configured model, the agent works " +
       "offline and understands a few commands: read FILE, list [FOLDER], search TEXT [in FOLDER], create FILE with TEXT, " +
       'replace A with B in FILE, delete FILE, move A to B, run COMMAND, fetch URL, and several of these joined with "then". ' +
       "docs/offline.md describes them. " +
-      "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or that of another provider, store a key " +
-      "with parley agent login, or start a local server such as Ollama; parley agent models lists what can be used. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in the config " +
-      "directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
+      "To use a real model, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or the key variable of another " +
+      "provider, store a key with parley agent login, or start a local server such as Ollama. parley agent models lists the models " +
+      "that you can use. Sessions are stored in the data directory and can be loaded again. Settings are in parley/config.json in " +
+      "the config directory (config/config.json in PARLEY_HOME); options and environment variables override them.",
     options: {
       mode: option(
         "MODE",
@@ -33,14 +34,14 @@ export const agentCommands: readonly Command[] = [
       ),
       edition: option(
         "LIST",
-        "Editions of the protocol to speak, with commas: v2, v1, pharo, scoped (default: v2,v1); docs/editions.md",
+        "Editions of the protocol to speak, separated by commas: v2, v1, pharo, scoped (default: v2,v1); see docs/editions.md",
         { completes: editionNames },
       ),
-      sandbox: option("PROFILE", "Sandbox of commands: workspace (default), read-only, strict or off", {
+      sandbox: option("PROFILE", "Sandbox for commands: workspace (default), read-only, strict or off", {
         completes: sandboxChoices,
       }),
       "no-history": flag("Keep sessions in memory only; they end with the process"),
-      "no-notice": flag("Do not say that the model is offline; otherwise it is said once a day"),
+      "no-notice": flag("Do not show the daily notice that the model is offline"),
       login: option(
         "PROVIDER",
         "Ask for the provider's key, store it and exit (for editors with terminal logins)",
@@ -57,11 +58,12 @@ export const agentCommands: readonly Command[] = [
     name: "agent models",
     summary: "List the models that can be used now",
     details:
-      "Shows each model with its context window, the most tokens of an answer, the price in US dollars per million tokens of input and " +
-      "output, the levels of effort, what it takes besides text, and where its key was found. Ollama, LM Studio, llama.cpp and vLLM on " +
-      "this machine are asked for theirs; nobody else is. --refresh first fetches facts about models from models.dev, or from " +
-      "agent.registry in the config file, and keeps them in the data directory; bad data is refused.",
-    options: { refresh: flag("Fetch facts about models first") },
+      "Shows each model with its context window, its maximum number of output tokens, its price in US dollars per million tokens of " +
+      "input and output, its levels of effort, the content that it accepts besides text, and where its key was found. Asks Ollama, " +
+      "LM Studio, llama.cpp and vLLM on this machine for their models, and contacts nobody else. With --refresh, it first fetches " +
+      "facts about models from models.dev, or from agent.registry in the config file, and stores them in the data directory; " +
+      "invalid data is rejected.",
+    options: { refresh: flag("Fetch facts about models first, from models.dev or agent.registry") },
     json: true,
     examples: ["parley agent models", "parley agent models --refresh"],
     load: async () => (await import("./agent-models.ts")).models,
@@ -70,7 +72,7 @@ export const agentCommands: readonly Command[] = [
     name: "agent login",
     summary: "Store a provider's API key for the coding agent",
     details:
-      "Asks for the key without showing it, or reads the first line of a pipe. The key is stored in the data directory, readable only " +
+      "Asks for the key without showing it, or reads the first line of a pipe. Stores the key in the data directory, readable only " +
       "by you. Running agents use it at once.",
     positionals: "[PROVIDER]",
     options: {
@@ -92,12 +94,12 @@ export const agentCommands: readonly Command[] = [
   },
   {
     name: "agent mcp",
-    summary: "List the coding agent's own MCP servers, log in to one, or log out",
+    summary: "List the MCP servers of the coding agent, log in to one, or log out",
     details:
-      "The servers are those of agent.mcpServers in the config file and of .mcp.json in the current folder. `list` starts each server " +
-      "that may be started and counts its tools. `login` opens the page where a server wants you to log in, and stores the login in " +
-      "the data directory, readable only by you; running agents use it at once. `logout` deletes it. A server that only an editor " +
-      "names is given by its address. See docs/mcp.md.",
+      "The servers are those in agent.mcpServers of the config file and in .mcp.json of the current folder. `list` (the default) " +
+      "starts each server that is allowed to start, and counts its tools. `login` opens the login page of a server and stores the " +
+      "login in the data directory, readable only by you; running sessions use it from their next turn. `logout` deletes it. To log " +
+      "in to a server that only an editor knows, give its address. See docs/mcp.md.",
     positionals: "[list | login NAME|URL | logout NAME|URL]",
     completes: ["list", "login", "logout"],
     json: true,

@@ -114,11 +114,15 @@ test(
     assert.deepEqual(result(mode), { previousMode: "default", currentMode: "plan" });
     const option = await editor.ask(9, "session/set_config_option", {
       sessionId,
-      key: "effort",
-      value: "high",
+      key: "autoApprove",
+      value: "edits",
     });
-    assert.deepEqual(result(option), { key: "effort", previousValue: "medium", currentValue: "high" });
-    const wrong = await editor.ask(10, "session/set_config_option", { sessionId, key: "effort", value: 7 });
+    assert.deepEqual(result(option), { key: "autoApprove", previousValue: "reads", currentValue: "edits" });
+    const wrong = await editor.ask(10, "session/set_config_option", {
+      sessionId,
+      key: "autoApprove",
+      value: 7,
+    });
     assert.equal((wrong.error as Line).code, -32602);
     assert.equal(
       ((await editor.ask(11, "session/prompt", { ...said("hi"), sessionId: "x" })).error as Line).code,
@@ -223,11 +227,11 @@ test(
     assert.equal(updates("tool_call_update").at(-1)?.status, "failed");
 
     assert.equal((await editor.ask(8, "session/set_mode", { sessionId, modeId: "architect" })).result, null);
-    const option = { sessionId, option: "effort", value: "high" };
+    const option = { sessionId, option: "autoApprove", value: "edits" };
     assert.equal((await editor.ask(9, "session/set_config_option", option)).result, null);
     // the public client for Pharo sends both without an id
     editor.send({ method: "session/set_mode", params: { sessionId, modeId: "ask" } });
-    editor.send({ method: "session/set_config_option", params: { ...option, value: "low" } });
+    editor.send({ method: "session/set_config_option", params: { ...option, value: "off" } });
     const wrong = await editor.ask(10, "session/set_config_option", { ...option, value: 7 });
     assert.equal((wrong.error as Line).code, -32602);
     assert.equal(

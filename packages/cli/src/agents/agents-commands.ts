@@ -5,7 +5,7 @@ import { editionNames } from "../settings/edition-choice.ts";
 
 const edition = option(
   "NAME",
-  "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2 or v1, as it answers)",
+  "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2, or v1 if the agent answers so)",
   { completes: editionNames },
 );
 const timeout = option("SECONDS", "Time limit (default: 60)");

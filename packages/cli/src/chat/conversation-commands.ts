@@ -9,15 +9,15 @@ export const conversationCommands: readonly Command[] = [
     name: "chat",
     summary: "Talk with an agent at the terminal",
     details:
-      "`parley` without a command does the same. The prompt can be written at once, while the agent starts. The agent is Parley's own " +
-      "unless --agent names another or its command follows --. /help shows the commands. docs/chat.md describes everything.\n\n" +
-      "With --plain, everything is appended line by line: for screen readers, for terminals that cannot move the cursor, and for pipes. " +
-      "PARLEY_PLAIN=1 and chat.plain in the config file do the same. A pipe is read line by line, and nobody is asked then: " +
-      "everything that no rule allows is refused.",
+      "`parley` without a command does the same. You can start to write while the agent starts. The agent is Parley's own, " +
+      "unless you name another with --agent or give its command after --. /help lists the keys and commands. docs/chat.md is the manual.\n\n" +
+      "With --plain, everything is printed line by line, for screen readers, simple terminals and pipes. " +
+      "PARLEY_PLAIN=1 and chat.plain in the config file do the same. Input from a pipe is read line by line. " +
+      "Nobody can be asked then, so everything that no rule allows is refused.",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
       ...placeOptions,
-      plain: flag("Append only, with lists by number"),
+      plain: flag("Print line by line, and choose from lists by number"),
       theme: option("NAME", "Colours: terminal (default), dark, light, colour-blind or mono", {
         completes: themeNames,
       }),

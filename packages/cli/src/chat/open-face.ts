@@ -22,7 +22,13 @@ export async function loadFace(
   if (options.isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
     const { review, ending } = options;
-    return (conversation) => showPlainly(conversation, { review, ending });
+    return async (conversation) => {
+      const exitCode = await showPlainly(conversation, { review, ending });
+      // what reads a pipe wants the conversation only
+      if (process.stdin.isTTY === true && process.stdout.isTTY === true)
+        sayHowToContinue(conversation, ending);
+      return exitCode;
+    };
   }
   const { showInline } = await import("./inline/open-inline.ts");
   return (conversation) => showOnScreen(conversation, options, showInline);
@@ -43,9 +49,12 @@ async function showOnScreen(
     review,
     ending,
   });
-  if (ending.aborted) return 0;
-  const { historyId, view } = conversation.current;
-  if (historyId !== undefined && view.timeline.length > 0)
-    process.stdout.write(`continue with: ${commandToType()} chat --session ${historyId}\n`);
+  sayHowToContinue(conversation, ending);
   return 0;
+}
+
+function sayHowToContinue({ current }: Conversation, ending: AbortSignal): void {
+  const { historyId, view } = current;
+  if (ending.aborted || historyId === undefined || view.timeline.length === 0) return;
+  process.stdout.write(`continue with: ${commandToType()} chat --session ${historyId}\n`);
 }

@@ -197,6 +197,19 @@ test("60 columns without colours: streaming, resize, scrollback, stop", options,
   await tmux.shows(/shell>/);
 });
 
+test("plain: the command that continues the session is printed at a terminal", options, async (t) => {
+  const { cwd, home } = chatHome(t);
+  writeFileSync(join(cwd, "notes.txt"), shopping);
+  const env = { PARLEY_HOME: home, PARLEY_MODEL: "offline", ...(cache && { NODE_COMPILE_CACHE: cache }) };
+  const tmux = await TmuxProbe.open(t, { cwd, columns: 100, rows: 30, env });
+  await tmux.send(`clear; ${launcher} chat --plain`);
+  await tmux.shows(/Type a prompt, or \/help/);
+  await tmux.send("read notes.txt");
+  await tmux.shows(/bicycle bell[\s\S]*\n>\s*$/);
+  await tmux.press("C-d");
+  await tmux.shows(/continue with: .* --session \w+\n(.*\n)?shell>/);
+});
+
 /** Answers a question. A key that came too early is pressed again when it counts. */
 async function answer(tmux: TmuxProbe, key: string): Promise<void> {
   await tmux.press(key);

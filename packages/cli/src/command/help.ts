@@ -10,6 +10,7 @@ function lineWidth(): number {
 
 /** What most people do first. */
 const firstExamples = [
+  "parley",
   'parley run "read README.md"',
   'parley run --agent claude "fix the failing test"',
   "parley agents",
@@ -27,6 +28,8 @@ export function overview(commands: readonly Command[]): string {
     "",
     "usage: parley COMMAND [OPTIONS]",
     "",
+    "Without a command, parley opens a conversation with an agent (parley chat).",
+    "",
     "commands:",
     ...columns(rows),
     "",
@@ -38,7 +41,7 @@ export function overview(commands: readonly Command[]): string {
     ]),
     ...exampleLines(firstExamples),
     "",
-    "See parley help COMMAND for one command.",
+    "Run parley help COMMAND for the help of one command.",
   ].join("\n");
 }
 

@@ -13,11 +13,11 @@ export const placeOptions: Options = {
   "token-file": option("FILE", "File with the token of the address, instead of PARLEY_TOKEN", {
     completes: "file",
   }),
-  takeover: flag("Take the session from another client of the address that has it"),
+  takeover: flag("Take over the session if another client of that address uses it"),
   header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
   edition: option(
     "NAME",
-    "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2 or v1, as it answers)",
+    "Edition of the protocol that the agent speaks: v1, v2, pharo or scoped (default: v2, or v1 if the agent answers so)",
     { completes: editionNames },
   ),
   cwd: option("DIR", "Working directory (default: current directory)", {
@@ -30,7 +30,7 @@ export const placeOptions: Options = {
   }),
   session: option(
     "NAME",
-    "Continue the session with this name or id (also an id of the agent); a new name starts one",
+    "Continue the session with this name or id (the agent's own ids work too); a new name starts a session",
     { short: "s", completes: "session" },
   ),
   continue: flag("Continue the most recent session in this directory", { short: "c" }),
@@ -44,10 +44,13 @@ export const rightsOptions: Options = {
   deny: option("RULE", "Never allow this", { multiple: true }),
   sandbox: option(
     "PROFILE",
-    "Sandbox of commands: workspace (default), read-only, strict or off; agent puts the agent itself into one",
+    "Sandbox for commands: workspace (default), read-only, strict or off; agent runs the agent itself in one",
     { completes: sandboxWords, multiple: true },
   ),
-  reviewer: option("COMMAND", "Command that answers permission questions before you: allow, deny or ask"),
+  reviewer: option(
+    "COMMAND",
+    "Command that answers permission questions before you are asked: allow, deny or ask",
+  ),
   mode: option("MODE", "Session mode of the agent"),
   model: option("MODEL", "Model of the agent"),
   set: option("OPTION=VALUE", "Set any other config option of the agent", { multiple: true }),

@@ -28,7 +28,7 @@ export const permissionsCommands: readonly Command[] = [
   },
   {
     name: "permissions add",
-    summary: "Remember a rule, like an answer to a permission question",
+    summary: "Add a rule for this directory, or for every directory",
     details: `${rules}\nPut permanent rules into a policy file; \`parley permissions list\` shows its path.`,
     positionals: "allow|ask|deny RULE",
     completes: ["allow", "ask", "deny"],

@@ -14,6 +14,7 @@ import {
   fieldTitle,
   formChoices,
   formFields,
+  shownValue,
 } from "./form-fields.ts";
 
 export async function askElicitation(
@@ -37,7 +38,7 @@ export function addressLines(
   { host, url }: { readonly host: string; readonly url: string },
   paint: Paint,
 ): string[] {
-  return [`  It asks you to open a page on ${paint("strong", safeLine(host))}:`, `  ${safeLine(url)}`];
+  return [`  The agent asks you to open a page on ${paint("strong", safeLine(host))}:`, `  ${safeLine(url)}`];
 }
 
 /** Of a host that may look like another one. */
@@ -106,9 +107,7 @@ export async function fillForm(
   for (const [name, field] of fields) if (!(await fill(name, field))) return { action: "cancel" };
   for (;;) {
     for (const [at, [name, field]] of fields.entries()) {
-      write(
-        `  ${at + 1}  ${fieldTitle(name, field)}: ${name in content ? safeLine(String(content[name])) : "(empty)"}\n`,
-      );
+      write(`  ${at + 1}  ${fieldTitle(name, field)}: ${shownValue(field, content[name])}\n`);
     }
     const answer = (
       await ask(`  Send this to ${safeLine(agent)}? (y, n, or a number to change a field) `)

@@ -85,6 +85,15 @@ export function formChoices(field: Field): FormChoice[] {
   return Array.isArray(words) ? words.map((word) => ({ value: String(word), name: String(word) })) : [];
 }
 
+/** A value as the user chose it: by the name of a choice, or yes and no. */
+export function shownValue(field: Field, value: unknown): string {
+  if (value === undefined) return "(empty)";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  const choices = formChoices(field);
+  const nameOf = (each: unknown) => choices.find((choice) => choice.value === each)?.name ?? String(each);
+  return safeLine((Array.isArray(value) ? value : [value]).map(nameOf).join(", "));
+}
+
 /** Undefined for an invalid answer. */
 function fieldValue(field: Field, choices: readonly FormChoice[], answer: string): unknown {
   const chosen = (word: string) =>

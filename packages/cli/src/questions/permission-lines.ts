@@ -82,7 +82,7 @@ function variableLines(
 }
 
 function changeLines(
-  { diff, moreDiffs = [], patch }: PermissionQuestion,
+  { diff, moreDiffs = [], patch = "", subjects }: PermissionQuestion,
   { cwd }: QuestionPlace,
   paint: Paint,
 ): string[] {
@@ -92,7 +92,7 @@ function changeLines(
   const [only = "", another] = patches;
   // the heading names one file
   const own = another === undefined ? [only.slice(Math.max(0, only.search(/^@@ /m)))] : patches;
-  const all = patches.length === 0 ? [nearHeaders(patch ?? "", cwd)] : own;
+  const all = patches.length === 0 ? [nearHeaders(withoutHeading(patch, subjects), cwd)] : own;
   return all
     .filter((each) => each !== "")
     .flatMap((each) => wholePatchLines(shownSource(each), paint))
@@ -103,6 +103,19 @@ function changeLines(
 function nearPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
   return near === "" || /^\.\.(?:[\\/]|$)/.test(near) ? path : near;
+}
+
+/** Without the lines that only repeat the file of the heading. Other names and modes are shown. */
+function withoutHeading(patch: string, [subject, another]: readonly Subject[]): string {
+  if (subject?.path === undefined || another !== undefined) return patch;
+  const { path } = subject;
+  const start = `diff --git ${path} ${path}\n`;
+  const headings = [
+    `${start}--- ${path}\n+++ ${path}\n@@ `,
+    `${start}new file mode 100644\n--- /dev/null\n+++ ${path}\n@@ `,
+  ];
+  const repeated = headings.find((heading) => patch.startsWith(heading));
+  return repeated === undefined ? patch : patch.slice(repeated.length - "@@ ".length);
 }
 
 /** The same in the lines of a patch that name a file. What the patch changes stays as it is. */

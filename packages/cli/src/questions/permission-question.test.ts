@@ -224,3 +224,16 @@ test("a patch names files relative to the directory of the session, and changes 
   assert.match(other.shown, /git a\/c\.ts b\/c\.ts\n {4}--- c\.ts\n {4}\+\+\+ c\.ts\n/);
   assert.match(other.shown, /--- \/project\/kept\n {4}\+\+\+ \/project\/kept\n/);
 });
+
+test("the patch of one file does not repeat the name that the heading has, and shows every other name", async () => {
+  const subjects = [{ operation: "write", path: "/project/c.ts", origin: "claim" }] as const;
+  const patchOf = (name: string) =>
+    `diff --git ${name} ${name}\n--- ${name}\n+++ ${name}\n@@ -1,1 +1,1 @@\n-a\n+b\n`;
+  const shownFor = async (patch: string) =>
+    (await asked({ summary: "write /project/c.ts", subjects, patch }, ["n"])).shown;
+  const own = await shownFor(patchOf("/project/c.ts"));
+  assert.match(own, /write \/project\/c\.ts\n.*\n {4}@@ -1,1 \+1,1 @@\n {4}-a\n {4}\+b\n/);
+  assert.match(await shownFor(patchOf("/project/d.ts")), /diff --git d\.ts d\.ts\n {4}--- d\.ts\n/);
+  const two = patchOf("/project/c.ts") + patchOf("/project/d.ts");
+  assert.match(await shownFor(two), /\+b\n {4}diff --git d\.ts d\.ts\n/);
+});

@@ -22,7 +22,7 @@ test(
       assert.match(stdout, /zebra/);
       assert.doesNotMatch(stdout, /did not understand/);
       const told = `${stdout}${stderr}`.match(
-        /attached:1 does not fit into the model: it gets 400 KB of 2\.3 MB/g,
+        /attached:1 is too long for the model: it gets the beginning and the end, 400 KB of 2\.3 MB/g,
       );
       assert.equal(told?.length, 1, stderr);
     }
@@ -35,7 +35,7 @@ test("words of the user are never a summary, however many they are", patience, a
   writeFileSync(file, `read a.txt\n${"something that no rule is about\n".repeat(40_000)}`);
   const { status, stdout, stderr } = await own(["--file", file]);
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /did not understand “something that no rule is about”, and did nothing/);
+  assert.match(stdout, /did not understand “something that no rule is about”, so I did nothing/);
   assert.doesNotMatch(stdout, /zebra/);
   assert.ok(stdout.length < 5_000, stdout.slice(0, 500));
 });
@@ -47,6 +47,6 @@ test("each line of a prompt is a step, also where it begins with then", patience
   assert.match(stdout, /zebra/);
   assert.match(stdout, /giraffe/);
   const wrong = await own(["read a.txt\nthen fly to the moon"]);
-  assert.match(wrong.stdout, /I did not understand “fly to the moon”, and did nothing\./);
+  assert.match(wrong.stdout, /I did not understand “fly to the moon”, so I did nothing\./);
   assert.doesNotMatch(wrong.stdout, /zebra/);
 });

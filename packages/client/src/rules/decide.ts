@@ -177,7 +177,7 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
     return ask(
       `${host} is this machine, and its services may trust any local program; if your answer is remembered, it gives commands the whole network of this machine`,
     );
-  if (origin === "claim") return ask("no rule allows it, and the agent uses its own tools");
+  if (origin === "claim") return ask("no rule allows it, and the agent does it with its own tools");
   if (operation !== "read") return ask("no rule applies to it");
   const wide = wideRootOf(path, circumstances);
   if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };

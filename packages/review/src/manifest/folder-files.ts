@@ -46,7 +46,7 @@ export class FolderFiles implements FileList {
     const names = (paths: Set<string>) => shownList([...paths].map((path) => shownPath(path)));
     const { files, textFileBytes, contentBytes } = this.#limits;
     return [
-      `${this.#root} is no git repository. Only text files up to ${shownSize(textFileBytes)} can be undone there, ${shownSize(contentBytes)} together.`,
+      `${this.#root} is not a git repository. Only text files up to ${shownSize(textFileBytes)} can be undone there, ${shownSize(contentBytes)} in total.`,
       ...(this.#skipped.size === 0
         ? []
         : [`${this.#root}: these folders are not covered: ${names(this.#skipped)}.`]),

@@ -115,8 +115,12 @@ export class SessionFiles implements AgentFiles {
     const now = isNew ? "absent" : await this.#versionNow(path, given);
     if (now !== expected) {
       const what =
-        now === "absent" ? "has been removed" : expected === "absent" ? "exists already" : "has changed";
-      throw new ToolError(`${path} ${what} since it was read`, {
+        now === "absent"
+          ? "has been removed since it was read"
+          : expected === "absent"
+            ? "has been created in the meantime"
+            : "has changed since it was read";
+      throw new ToolError(`${path} ${what}`, {
         advice: "read it again, then repeat the change",
       });
     }

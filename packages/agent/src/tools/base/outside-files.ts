@@ -15,7 +15,7 @@ export async function locateOutside(path: string): Promise<string> {
   try {
     const real = await all.realPath(path);
     if (system.some((folder) => `${real}${sep}`.startsWith(`${folder}${sep}`)))
-      throw new ToolError(`${real} belongs to the system and is not read; a command can read it`);
+      throw new ToolError(`${real} belongs to the system and cannot be read with this tool; use a command`);
     return real;
   } finally {
     await all.close();
@@ -34,7 +34,9 @@ export async function withOutsideFiles<Result>(
   try {
     // the folder is open now: whatever becomes of its name, this is the one that was asked about, or it is refused
     if ((await local.realPath(folder)) !== folder)
-      throw new ToolError(`${real} leads elsewhere since you were asked about it`);
+      throw new ToolError(
+        `${real} leads elsewhere now than when the user was asked about it; nothing was read`,
+      );
     return await work(new OutsideFiles(local, isTree));
   } finally {
     await local.close();
@@ -64,5 +66,5 @@ class OutsideFiles extends SessionFiles {
 }
 
 async function refuse(path: string): Promise<never> {
-  throw new ToolError(`${path} is outside the workspace; only its reading was allowed`);
+  throw new ToolError(`${path} is outside the workspace and can only be read`);
 }

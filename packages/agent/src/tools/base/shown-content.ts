@@ -22,7 +22,7 @@ const maxDiffBytes = 4 * 1024 * 1024;
 function tooLarge(path: string, oldText: string, newText: string): ToolCallContent | undefined {
   if (![oldText, newText].some((text) => exceedsJsonBytes(text, maxDiffBytes))) return undefined;
   const sizes = `${oldText.length} characters before, ${newText.length} after`;
-  return shownText(`The change of ${path} is too large to be shown: ${sizes}.`);
+  return shownText(`The change to ${path} is too large to show: ${sizes}.`);
 }
 
 export function shownDiff(path: string, newText: string, oldText: string | undefined): ToolCallContent {

@@ -97,7 +97,7 @@ for (const [place, options] of places) {
     const { call, at } = await started(t);
     const command = "sleep 1000 & echo $! > pid; echo begun; wait";
     const { told, result } = await call(bashTool, { command, timeout: 1 });
-    assert.equal(told, "begun\n\n[it took longer than 1 s and was ended; set timeout for more]");
+    assert.equal(told, "begun\n\n[it ran for more than 1 s and was stopped; set timeout to allow more]");
     assert.equal((result.rawOutput as { timedOut: boolean }).timedOut, true);
     assert.ok(await isGone(Number(readFileSync(at("pid"), "utf8"))));
   });
@@ -191,6 +191,6 @@ test("a client that never reports the end of a killed command is not waited for"
   };
   const { call } = await probe(t, { version: 1, client: { terminals: () => terminals } });
   const { told } = await call(bashTool, { command: "make", timeout: 1 });
-  assert.equal(told, "begun\n\n[it took longer than 1 s and was ended; set timeout for more]");
+  assert.equal(told, "begun\n\n[it ran for more than 1 s and was stopped; set timeout to allow more]");
   assert.deepEqual(asked, ["kill", "release"]);
 });

@@ -11,7 +11,7 @@ const maxSeconds = 3_600;
 
 export const bashTool = defineTool({
   name: "bash",
-  description: `Run a shell command. Returns its exit code and output (stdout and stderr together). It gets no input, and its processes end with it; set background for a server or other long work. Prefer read, grep, find and edit to commands that do the same. Where a sandbox is available, the command can write only to the project and /tmp, and connect only to hosts that the user allows. Long output is cut to its last ${maxLines} lines or ${maxBytes / 1024} KB, with the path of a file that has all of it.`,
+  description: `Run a shell command. Returns its exit code and output (stdout and stderr combined). It gets no input, and all its processes end when it ends; for a server or other long-running work, set background. Prefer read, grep, find and edit to commands that do the same. In the sandbox, if there is one, the command can write only to the project and /tmp, and connect only to hosts that the user allows. Long output is cut to its last ${maxLines} lines or ${maxBytes / 1024} KB, with the path of a file that contains all of it.`,
   isReadOnly: false,
   draft: { title: "Run a command", kind: "execute" },
   aliases: {
@@ -27,13 +27,13 @@ export const bashTool = defineTool({
       type: "integer",
       minimum: 1,
       maximum: maxSeconds,
-      description: `Seconds until it is stopped. Default ${defaultSeconds}; in the background, no limit`,
+      description: `Seconds after which it is stopped. Default ${defaultSeconds}; in the background, no limit`,
     },
     cwd: { type: "string", description: "Directory to run it in. Default: the working directory" },
     outside: {
       type: "boolean",
       description:
-        "Run it outside the sandbox, with all rights of the user, who is asked first. Use it only if the command cannot work inside. Default false",
+        "Run it outside the sandbox, with all rights of the user, who is asked first. Use this only if the command cannot work inside. Default false",
     },
     background: {
       type: "boolean",
@@ -61,6 +61,6 @@ export const bashTool = defineTool({
 async function startJob(context: RunContext, command: JobCommand): Promise<ToolResult> {
   context.signal.throwIfAborted();
   const { id } = await context.jobs.start(context, command);
-  const modelText = `It runs in the background as ${id}. Use the tool job to check or stop it. It ends with the session.`;
+  const modelText = `The command runs in the background as ${id}. Use the job tool to check or stop it. It ends with the session.`;
   return { content: [textPart(modelText)], rawOutput: { id, status: "running" } };
 }

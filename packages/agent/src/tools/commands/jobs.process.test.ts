@@ -77,7 +77,10 @@ test("a command in the background is stopped with all that it started", patient,
 
 test("an unknown job id is refused with the known ids", patient, async (t) => {
   const { call } = await probe(t);
-  assert.match(await refusal(call(jobTool, { id: "job-9" })), /no "job-9".*Nothing was started/s);
+  assert.match(
+    await refusal(call(jobTool, { id: "job-9" })),
+    /no background command "job-9".*None was started/s,
+  );
   await call(bashTool, { command: "true", background: true });
   assert.match(await refusal(call(jobTool, { id: "job-9" })), /There are: job-1/);
 });

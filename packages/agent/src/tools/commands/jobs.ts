@@ -45,7 +45,9 @@ export class SessionJobs implements Jobs {
   async start({ background, outputs, connect, vetoes }: RunContext, command: JobCommand): Promise<Job> {
     if (this.running.length >= maxRunning) {
       const ids = this.running.map(({ id }) => id).join(", ");
-      throw new ToolError(`${maxRunning} commands run in the background already (${ids}): stop one first`);
+      throw new ToolError(
+        `${maxRunning} commands are already running in the background (${ids}); stop one first`,
+      );
     }
     this.#count += 1;
     const id = `job-${this.#count}`;
@@ -125,7 +127,7 @@ export class SessionJobs implements Jobs {
     if (job !== undefined) return job;
     const ids = [...this.#jobs.keys()].join(", ");
     throw new ToolError(
-      `There is no ${JSON.stringify(id)}. ${ids === "" ? "Nothing was started in the background" : `There are: ${ids}`}.`,
+      `There is no background command ${JSON.stringify(id)}. ${ids === "" ? "None was started" : `There are: ${ids}`}.`,
     );
   }
 
@@ -141,17 +143,17 @@ export class SessionJobs implements Jobs {
 export const jobTool = defineTool({
   name: "job",
   description:
-    "Check a background command of bash: whether it still runs, its exit code, the end of its output. Set stop to end it first, with all processes that it started.",
+    "Check a background command of bash: whether it is still running, its exit code and the end of its output. Set stop to end it first, with all processes that it started.",
   isReadOnly: false,
-  draft: { title: "Look at a command", kind: "read" },
+  draft: { title: "Check a command", kind: "read" },
   aliases: { id: ["job_id", "jobId", "bash_id", "shell_id", "task_id"], stop: ["kill", "end"] },
   properties: {
-    id: { type: "string", minLength: 1, description: "The id that bash returned, such as job-1" },
+    id: { type: "string", minLength: 1, description: "The id that bash returned" },
     stop: { type: "boolean", description: "End it first. Default false" },
   },
   required: ["id"],
   prepare: ({ id, stop = false }) => ({
-    presentation: { title: stop ? `Stop ${id}` : `Look at ${id}`, kind: stop ? "execute" : "read" },
+    presentation: { title: stop ? `Stop ${id}` : `Check ${id}`, kind: stop ? "execute" : "read" },
     // the user has already allowed the command
     access: { type: "none" },
     async run({ jobs }) {

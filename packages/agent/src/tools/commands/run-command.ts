@@ -160,7 +160,7 @@ function resultOf({ status, timedOut, output, whole, isDropped, holder, notices 
   const isCut = excerpt.isCut || isDropped || Buffer.byteLength(output) < whole.bytes;
   if (isCut) notes.push(cutNote(excerpt, whole, isDropped));
   if (timedOut !== undefined)
-    notes.push(`it took longer than ${timedOut} s and was ended; set timeout for more`);
+    notes.push(`it ran for more than ${timedOut} s and was stopped; set timeout to allow more`);
   else if (exitCode != null) notes.push(`exit code ${exitCode}`);
   else notes.push(`ended by ${signal ?? "a signal"}`);
   notes.push(...notices);
@@ -183,7 +183,7 @@ function resultOf({ status, timedOut, output, whole, isDropped, holder, notices 
 
 /** A fact, and no guess at the cause. */
 const sandboxAdvice =
-  "[it ran in a sandbox; if it cannot work there, run it with outside: true, and the user is asked]";
+  "[it ran in a sandbox; if it cannot work there, set outside to true, and the user will be asked]";
 
 function cutNote(
   { from, to, text }: Excerpt,

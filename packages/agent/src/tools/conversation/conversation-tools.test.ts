@@ -11,7 +11,7 @@ test("A73 the plan is shown whole, and its title says how far it is", async (t) 
     { content: "test", status: "pending" },
   ];
   const { told, prepared } = await call(todoTool, { entries });
-  assert.equal(told, "the plan is shown: 1 done, 2 to do; go on with it");
+  assert.equal(told, "the plan is shown: 1 done, 2 to do; continue with it");
   assert.deepEqual(prepared.presentation, { title: "Plan: 1 of 3 done, now: change", kind: "think" });
   assert.deepEqual(prepared.access, { type: "none" });
   assert.deepEqual(plans, [
@@ -91,6 +91,6 @@ test("switch_mode fails outside architect mode", async (t) => {
   const { call } = await probe(t, { mode: "ask" });
   assert.equal(
     await refusal(call(switchModeTool, { plan: "x" })),
-    "the mode is ask, not architect: you may go on without asking",
+    "the mode is ask, not architect; continue without this tool",
   );
 });

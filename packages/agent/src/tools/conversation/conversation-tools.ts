@@ -9,7 +9,7 @@ import { type Mode, ToolError } from "../base/tool.ts";
 export const todoTool = defineTool({
   name: "todo",
   description:
-    "Show the user your plan: all steps in order, with their status. Use it for work of several steps, and call it again whenever a step begins or ends. Each call replaces the whole plan.",
+    "Show the user your plan: all steps in order, each with its status. Use it for work with several steps, and call it again whenever you start or finish a step. Each call replaces the whole plan.",
   isReadOnly: false,
   draft: { title: "Plan", kind: "think" },
   modes: ["ask", "code", "architect", "chat"],
@@ -49,7 +49,7 @@ export const todoTool = defineTool({
         const open = entries.length - done;
         return {
           content: [
-            textPart(`the plan is shown: ${done} done, ${open} to do${open > 0 ? "; go on with it" : ""}`),
+            textPart(`the plan is shown: ${done} done, ${open} to do${open > 0 ? "; continue with it" : ""}`),
           ],
           rawOutput: { done, open },
         };
@@ -61,7 +61,7 @@ export const todoTool = defineTool({
 export const askTool = defineTool({
   name: "ask",
   description:
-    "Ask the user a question, only if you need the answer to go on and cannot find it out yourself. Give options to choose from, or none for a free answer.",
+    "Ask the user a question. Use it only if you need the answer to continue and cannot find it yourself. Give options to choose from, or none for a free-text answer.",
   isReadOnly: false,
   draft: { title: "Ask a question", kind: "other" },
   modes: ["ask", "code", "architect", "chat"],
@@ -79,7 +79,7 @@ export const askTool = defineTool({
     const choices = [...new Set(options)];
     if (choices.length === 0 && asksForSecret(question)) {
       throw new ToolError(
-        "a question must not ask for a password, a key or a token, since you would see it: say where the user can set it (an environment variable, a file), or what to log in to",
+        "a question must not ask for a password, a key or a token, because you would see it; tell the user where to set it (an environment variable, a file) or where to log in",
       );
     }
     return {
@@ -88,8 +88,7 @@ export const askTool = defineTool({
       async run({ ask }) {
         const answer = await ask(question, choices);
         if (answer === undefined) {
-          const modelText =
-            "[the user gave no answer; do what you think is best, and say what you took for granted]";
+          const modelText = "[the user gave no answer; do what you think is best, and say what you assumed]";
           return {
             content: [textPart(modelText)],
             rawOutput: { answer: null },
@@ -116,7 +115,7 @@ const choices: readonly (PermissionOption & { readonly mode?: Mode })[] = [
 export const switchModeTool = defineTool({
   name: "switch_mode",
   description:
-    "Show the user your complete plan and ask whether to carry it out. Use it in architect mode, when the plan is ready.",
+    "Show the user your complete plan and ask whether to carry it out. Use it in architect mode when the plan is ready.",
   isReadOnly: false,
   draft: { title: "Show the plan", kind: "switch_mode" },
   modes: ["architect"],
@@ -131,7 +130,7 @@ export const switchModeTool = defineTool({
       access: { type: "none" },
       async run({ call, modes }) {
         if (modes.current !== "architect") {
-          throw new ToolError(`the mode is ${modes.current}, not architect: you may go on without asking`);
+          throw new ToolError(`the mode is ${modes.current}, not architect; continue without this tool`);
         }
         const options = choices.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
         const chosen = await call.requestPermission({ options });

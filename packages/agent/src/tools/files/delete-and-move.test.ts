@@ -31,7 +31,7 @@ test("a directory with files in it is deleted only when asked for", async (t) =>
   );
   const { told, prepared } = await call(deleteTool, { path: "d", recursive: true });
   assert.equal(told, "deleted d with 2 files and directories");
-  assert.equal(prepared.presentation.title, "Delete d and all that is in it");
+  assert.equal(prepared.presentation.title, "Delete d and everything in it");
   assert.ok(!existsSync(at("d")));
 });
 
@@ -49,7 +49,7 @@ test("a link is deleted, what it leads to stays; roots and what is outside stay 
   assert.match(await refusal(call(deleteTool, { path: "../kept" })), /outside the workspace/);
   assert.equal(
     await refusal(call(deleteTool, { path: "nope" })),
-    "there is no nope; find looks for files by name",
+    "there is no file or directory nope; search for it by name with find",
   );
 });
 
@@ -85,7 +85,7 @@ test("changes that the user has not saved are not lost", async (t) => {
   });
   put("dirty", "saved");
   put("clean", "saved");
-  const message = "dirty has changes in the editor that are not saved; ask the user to save or discard them";
+  const message = "dirty has unsaved changes in the editor; ask the user to save or discard them";
   assert.equal(await refusal(call(deleteTool, { path: "dirty" })), message);
   assert.equal(await refusal(call(moveTool, { from: "dirty", to: "x" })), message);
   assert.equal(get("dirty"), "saved");

@@ -43,7 +43,7 @@ export const deleteTool = defineTool({
     const text = entry === "file" ? await textOrNothing(context, path) : undefined;
     const content =
       text !== undefined ? [shownRemoval(path, text)] : isDirectory ? [shownText(entries(count))] : [];
-    const what = isDirectory ? `${shown} and all that is in it` : shown;
+    const what = isDirectory ? `${shown} and everything in it` : shown;
     return {
       presentation: {
         title: `Delete ${count === 0 ? shown : what}`,
@@ -65,7 +65,7 @@ export const deleteTool = defineTool({
 /** Refuses files with unsaved changes, which could not be restored. */
 export async function refuseUnsaved(context: ToolContext, path: string): Promise<void> {
   if (!(await context.files.isUnsaved(path, { signal: context.signal }))) return;
-  throw new ToolError(`${shownPath(context, path)} has changes in the editor that are not saved`, {
+  throw new ToolError(`${shownPath(context, path)} has unsaved changes in the editor`, {
     advice: "ask the user to save or discard them",
   });
 }
@@ -75,7 +75,9 @@ async function entryAt(context: ToolContext, path: string): Promise<"file" | "di
   const siblings = await context.files.list(dirname(path)).catch(() => []);
   const found = siblings.find((entry) => entry.name === name);
   if (found !== undefined) return found.kind;
-  throw new ToolError(`there is no ${shownPath(context, path)}`, { advice: "find looks for files by name" });
+  throw new ToolError(`there is no file or directory ${shownPath(context, path)}`, {
+    advice: "search for it by name with find",
+  });
 }
 
 async function countBelow(context: ToolContext, path: string): Promise<number> {
@@ -92,7 +94,7 @@ async function countBelow(context: ToolContext, path: string): Promise<number> {
 }
 
 function entries(count: number): string {
-  if (count >= maxCounted) return `${maxCounted} files and directories or more`;
+  if (count >= maxCounted) return `${maxCounted} or more files and directories`;
   return count === 1 ? "1 file or directory" : `${count} files and directories`;
 }
 
@@ -131,7 +133,7 @@ export const moveTool = defineTool({
     const shown = { from: shownPath(context, from), to: shownPath(context, to) };
     if (context.roots.includes(from))
       throw new ToolError(`${shown.from} is a root of the workspace and cannot be moved`);
-    if (from === to) throw new ToolError(`${shown.from} is where it is to be moved already`);
+    if (from === to) throw new ToolError(`from and to are both ${shown.from}; nothing was moved`);
     const paths = [...(await entryNamesOf(context, from)), ...(await entryNamesOf(context, to))];
     await refuseUnsaved(context, from);
     const change: ToolCallContent = {

@@ -52,7 +52,7 @@ test("a text that occurs several times is an error with its lines, unless replac
   put("a", "x = 1\ny\nx = 1\n");
   assert.equal(
     await refusal(call(editTool, one("a", "x = 1", "x = 2"))),
-    "oldText is in a 2 times, in lines 1, 3; add lines around it to make it unique, or set replaceAll",
+    "oldText is in a 2 times, in lines 1, 3; add surrounding lines to make it unique, or set replaceAll",
   );
   await call(editTool, one("a", "x = 1", "x = 2", true));
   assert.equal(get("a"), "x = 2\ny\nx = 2\n");
@@ -63,11 +63,11 @@ test("a text that is not there is an error that shows the nearest block", async 
   put("a.ts", "import a\n\nfunction add(x: number, y: number) {\n  return x + y;\n}\n");
   assert.equal(
     await refusal(call(editTool, one("a.ts", "function add(a: number, y: number) {\n  return a + y;", "z"))),
-    "oldText is not in a.ts. The nearest is in lines 3-4:\nfunction add(x: number, y: number) {\n  return x + y;\nCopy the text exactly as it is there.",
+    "oldText is not in a.ts. The closest match is in lines 3-4:\nfunction add(x: number, y: number) {\n  return x + y;\nCopy the text exactly from there.",
   );
   assert.equal(
     await refusal(call(editTool, one("a.ts", "quite something else", "z"))),
-    "oldText is not in a.ts, nor anything like it; read the file and copy the text from it",
+    "oldText is not in a.ts, and nothing similar is; read the file and copy the text from it",
   );
 });
 
@@ -79,7 +79,7 @@ test("quotes, dashes, odd spaces and trailing space are tolerated, and only the 
   assert.equal(get("a"), `${rest}done\n${rest}`);
   assert.match(
     told,
-    /^edited a in 1 place, first in line 2 \(1 matched but for quotes, dashes or spaces\)\n/,
+    /^edited a in 1 place, first in line 2 \(1 matched except for quotes, dashes or spaces\)\n/,
   );
 });
 
@@ -119,7 +119,7 @@ test("an edit that changes nothing is refused", async (t) => {
     await refusal(call(editTool, one("a", "one", "one"))),
     /^oldText and its newText are the same/,
   );
-  assert.match(await refusal(call(editTool, one("a", "one\r\n", "one\n"))), /^the edits leave a as it is/);
+  assert.match(await refusal(call(editTool, one("a", "one\r\n", "one\n"))), /^the edits do not change a/);
   assert.match(await refusal(call(editTool, one("a", "", "one"))), /must be a string that is not empty/);
 });
 

@@ -14,7 +14,7 @@ import { findMatches, lineAt, nearestBlock, type Span } from "./text-match.ts";
 export const editTool = defineTool({
   name: "edit",
   description:
-    "Replace text in a file. Copy oldText from the file, with enough lines around it to occur exactly once, or set replaceAll. Put all changes of a file into one call: each edit is looked up in the file as it is now, and either all are applied or none. Edits must not overlap. Returns the changed lines with their numbers.",
+    "Replace text in a file. Copy oldText from the file, with enough surrounding lines to make it unique, or set replaceAll. Put all changes to a file into one call: each edit is matched against the current file, and either all are applied or none. Edits must not overlap. Returns the changed lines with their numbers.",
   isReadOnly: false,
   draft: { title: "Edit", kind: "edit" },
   aliases: {
@@ -33,7 +33,7 @@ export const editTool = defineTool({
         type: "object",
         properties: {
           oldText: { type: "string", minLength: 1, description: "Text to replace, exactly as in the file" },
-          newText: { type: "string", description: "Text to put there" },
+          newText: { type: "string", description: "Text to replace it with" },
           replaceAll: { type: "boolean", description: "Replace every occurrence. Default false" },
         },
         required: ["oldText", "newText"],
@@ -56,7 +56,7 @@ export const editTool = defineTool({
     }
     const changes = findChanges(text, edits, shown);
     const newText = applied(text, changes);
-    if (newText === text) throw new ToolError(`the edits leave ${shown} as it is; nothing was written`);
+    if (newText === text) throw new ToolError(`the edits do not change ${shown}; nothing was written`);
     const line = lineAt(text, changes[0]?.start ?? 0);
     return {
       presentation: {
@@ -105,8 +105,8 @@ function notesOf(changes: readonly Change[]): string {
   const count = (kind: Change["differs"]) => changes.filter(({ differs }) => differs === kind).length;
   const [characters, indentation] = [count("characters"), count("indentation")];
   return [
-    characters === 0 ? "" : ` (${characters} matched but for quotes, dashes or spaces)`,
-    indentation === 0 ? "" : ` (${indentation} matched but for the indentation, and got that of the file)`,
+    characters === 0 ? "" : ` (${characters} matched except for quotes, dashes or spaces)`,
+    indentation === 0 ? "" : ` (${indentation} matched except for the indentation, and got that of the file)`,
   ].join("");
 }
 
@@ -141,7 +141,7 @@ function changesOf(text: string, edit: Edit, { shown, number, of }: EditLabel): 
     const lines = spans.slice(0, 10).map(({ start }) => lineAt(text, start));
     const more = spans.length > lines.length ? " and more" : "";
     throw new ToolError(
-      `${which} is in ${shown} ${spans.length} times, in lines ${lines.join(", ")}${more}; add lines around it to make it unique, or set replaceAll`,
+      `${which} is in ${shown} ${spans.length} times, in lines ${lines.join(", ")}${more}; add surrounding lines to make it unique, or set replaceAll`,
     );
   }
   return spans.map((span) => ({
@@ -158,7 +158,7 @@ function indentedChange(text: string, edit: Edit, which: string, shown: string):
   if (lines.length > 1) {
     const some = lines.slice(0, 10).join(", ");
     throw new ToolError(
-      `${which} is not in ${shown} with this indentation; with another one it is there ${lines.length} times, in lines ${some}${lines.length > 10 ? " and more" : ""}; copy the text exactly as it is there`,
+      `${which} is not in ${shown} with this indentation, but ${lines.length} times with another, in lines ${some}${lines.length > 10 ? " and more" : ""}; copy the text exactly from the file`,
     );
   }
   if (change === undefined) throw notFound(text, edit.oldText, which, shown);
@@ -169,12 +169,12 @@ function notFound(text: string, wanted: string, which: string, shown: string): T
   const nearest = nearestBlock(text, wanted);
   if (nearest === undefined) {
     return new ToolError(
-      `${which} is not in ${shown}, nor anything like it; read the file and copy the text from it`,
+      `${which} is not in ${shown}, and nothing similar is; read the file and copy the text from it`,
     );
   }
   const lines = nearest.lines.map((line) => shortLine(line)).join("\n");
   return new ToolError(
-    `${which} is not in ${shown}. The nearest is in lines ${nearest.from}-${nearest.from + nearest.lines.length - 1}:\n${lines}\nCopy the text exactly as it is there.`,
+    `${which} is not in ${shown}. The closest match is in lines ${nearest.from}-${nearest.from + nearest.lines.length - 1}:\n${lines}\nCopy the text exactly from there.`,
   );
 }
 

@@ -30,7 +30,7 @@ test("spaces for the tabs of a file are found, and the new lines get tabs, also 
   assert.equal(text, "class A {\n\trun() {\n\t\tif (x) {\n\t\t\tgo();\n\t\t}\n\n\t\tstop();\n\t}\n}\n");
   assert.match(
     told,
-    /\(1 matched but for the indentation, and got that of the file\)\n1:class A \{\n2:\trun\(\) \{/,
+    /\(1 matched except for the indentation, and got that of the file\)\n1:class A \{\n2:\trun\(\) \{/,
   );
 });
 
@@ -79,7 +79,7 @@ test("several places with another indentation are an error with their lines", as
     const edits = [{ oldText: "    go();\n", newText: "    stop();\n", replaceAll }];
     assert.equal(
       await refusal(call(editTool, { path: "a", edits })),
-      "oldText is not in a with this indentation; with another one it is there 2 times, in lines 1, 3; copy the text exactly as it is there",
+      "oldText is not in a with this indentation, but 2 times with another, in lines 1, 3; copy the text exactly from the file",
     );
   }
   assert.equal(get("a"), "\tgo();\nx\n\t\tgo();\n");
@@ -91,7 +91,7 @@ test("lines whose nesting is lost are not guessed at", async (t) => {
   const edits = [{ oldText: " if x:\n go()\n stop()", newText: " if y:\n go()\n stop()" }];
   assert.match(
     await refusal(call(editTool, { path: "a.py", edits })),
-    /^oldText is not in a\.py\. The nearest/,
+    /^oldText is not in a\.py\. The closest match/,
   );
 });
 

@@ -67,7 +67,7 @@ test("binary files, directories, missing files and endless lines are refused in 
   );
   assert.equal(
     await refusal(call(readTool, { path: "nope" })),
-    "there is no file nope; find looks for files by name",
+    "there is no file nope; search for the file by name with find",
   );
 });
 
@@ -109,10 +109,10 @@ test("what is outside is not looked at before the user agrees, and the system's 
     });
   assert.equal(
     await refusal(call(readTool, { path: `${base}/none` })),
-    `there is no file ${base}/none; find looks for files by name`,
+    `there is no file ${base}/none; search for the file by name with find`,
   );
   for (const path of ["/proc/self/environ", "/dev/mem", "/sys/kernel"])
-    assert.match(await refusal(prepare(readTool, { path })), /belongs to the system and is not read/);
+    assert.match(await refusal(prepare(readTool, { path })), /belongs to the system and cannot be read/);
 });
 
 /** Does something between the question about a call and the call. */
@@ -140,7 +140,7 @@ test("a link that is put in place of what was asked about is not followed", asyn
   put("../hidden/plain", "secret");
   put("../shown/plain", "plain");
   const folder = withSwap(readTool, swapped(`${base}/shown`, `${base}/hidden`));
-  assert.match(await refusal(call(folder, { path: "../shown/plain" })), /leads elsewhere since/);
+  assert.match(await refusal(call(folder, { path: "../shown/plain" })), /leads elsewhere now than/);
 });
 
 test("the client's text is read, with what is not saved, and only below the roots", async (t) => {

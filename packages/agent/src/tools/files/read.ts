@@ -15,7 +15,7 @@ import { resolveReadable, shownPath } from "../base/workspace-path.ts";
 
 export const readTool = defineTool({
   name: "read",
-  description: `Read a text file, an image or a PDF file. Returns at most ${maxLines} lines or ${maxBytes / 1024} KB; continue with offset. Read a file before you change it. The user is asked about paths outside the workspace.`,
+  description: `Read a text file, an image or a PDF file. Returns at most ${maxLines} lines or ${maxBytes / 1024} KB; continue with offset. The user is asked about paths outside the workspace.`,
   isReadOnly: true,
   draft: { title: "Read", kind: "read" },
   aliases: {
@@ -105,7 +105,7 @@ async function imageResult(bytes: Uint8Array, mediaType: string, shown: string):
   const problem = imageProblem(Buffer.from(image.data, "base64"));
   if (problem !== undefined)
     throw new ToolError(`${shown} is an image that cannot be sent: ${problem} with bash`);
-  const note = image === original ? "" : "; too large to be sent, so this is a smaller copy";
+  const note = image === original ? "" : "; too large to send, so this is a smaller copy";
   return {
     content: [textPart(`[${shown}, ${mediaType}, ${bytes.length} bytes${note}]`), image],
     rawOutput: { mediaType, bytes: bytes.length },
@@ -138,7 +138,7 @@ export async function textOf(
     const what = `there is no file ${shownPath(context, path)}`;
     if (similar.length > 0)
       throw new ToolError(`${what}; did you mean ${similar.join(" or ")}?`, { cause: error });
-    throw new ToolError(what, { cause: error, advice: "find looks for files by name" });
+    throw new ToolError(what, { cause: error, advice: "search for the file by name with find" });
   }
 }
 

@@ -38,7 +38,7 @@ test("a file that was not read, has changed since, or has the content already is
   put("a", "mine\n");
   assert.equal(
     await refusal(call(writeTool, { path: "a", content: "x" })),
-    "a exists already and was not read; read it first, then write or edit it",
+    "a already exists and has not been read; read it first, then write or edit it",
   );
   await call(readTool, { path: "a" });
   put("a", "changed\n");
@@ -146,7 +146,7 @@ test("a change that is too large for a message is made, and only its size is sho
   assert.ok(shown?.type === "content" && shown.content.type === "text");
   assert.match(
     String(shown.content.text),
-    /^The change of .* is too large to be shown: 9437188 characters before, 9437188 after/,
+    /^The change to .* is too large to show: 9437188 characters before, 9437188 after/,
   );
 });
 
@@ -154,17 +154,18 @@ test("B6 a file that was read in part is not replaced", async (t) => {
   const { call, put, get } = await probe(t);
   const text = Array.from({ length: 500 }, (_, i) => `line ${i + 1}\n`).join("");
   put("a", text);
-  const refused = "only a part of a was read, and write replaces all of it; use edit, or read the rest first";
+  const refused =
+    "only part of a has been read, but write replaces all of it; use edit, or read the rest first";
   await call(readTool, { path: "a", limit: 1 });
   assert.equal(await refusal(call(writeTool, { path: "a", content: "x\n" })), refused);
   // an edit shows no more of it
   await call(editTool, { path: "a", edits: [{ oldText: "line 1\n", newText: "LINE 1\n" }] });
   assert.equal(await refusal(call(writeTool, { path: "a", content: "x\n" })), refused);
   await call(moveTool, { from: "a", to: "b" });
-  assert.match(await refusal(call(writeTool, { path: "b", content: "x\n" })), /^only a part of b/);
+  assert.match(await refusal(call(writeTool, { path: "b", content: "x\n" })), /^only part of b/);
   assert.equal(get("b"), text.replace("line", "LINE"));
   await call(readTool, { path: "b", offset: 200 });
-  assert.match(await refusal(call(writeTool, { path: "b", content: "x\n" })), /^only a part of b/);
+  assert.match(await refusal(call(writeTool, { path: "b", content: "x\n" })), /^only part of b/);
   await call(readTool, { path: "b", limit: 199 });
   await call(writeTool, { path: "b", content: "x\n" });
   assert.equal(get("b"), "x\n");

@@ -9,7 +9,7 @@ import { resolvePath, shownPath } from "../base/workspace-path.ts";
 export const writeTool = defineTool({
   name: "write",
   description:
-    "Create a file, with the directories it needs, or replace a whole file that you have read to its end. Use edit to change part of a file.",
+    "Create a file and any missing directories, or replace a whole file that you have read to its end. To change part of a file, use edit.",
   isReadOnly: false,
   draft: { title: "Write", kind: "edit" },
   aliases: { path: pathNames, content: ["contents", "text", "file_text", "fileText"] },
@@ -22,7 +22,7 @@ export const writeTool = defineTool({
     const { path, paths, shown } = await resolvePath(context, given);
     const old = await oldFile(context, path);
     if (old?.text === content)
-      throw new ToolError(`${shown} has exactly this content already; nothing was written`);
+      throw new ToolError(`${shown} already has exactly this content; nothing was written`);
     const diff = shownDiff(path, content, old?.text);
     return {
       presentation: {
@@ -74,7 +74,7 @@ async function oldFile(
   const shown = shownPath(context, path);
   // an empty file has nothing to lose
   if (known === undefined && old.text !== "") {
-    throw new ToolError(`${shown} exists already and was not read`, {
+    throw new ToolError(`${shown} already exists and has not been read`, {
       advice: "read it first, then write or edit it",
     });
   }
@@ -84,7 +84,7 @@ async function oldFile(
     });
   }
   if (old.text !== "" && !seen.isWhole(path)) {
-    throw new ToolError(`only a part of ${shown} was read, and write replaces all of it`, {
+    throw new ToolError(`only part of ${shown} has been read, but write replaces all of it`, {
       advice: "use edit, or read the rest first",
     });
   }

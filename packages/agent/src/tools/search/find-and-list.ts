@@ -12,7 +12,7 @@ const defaultLimit = 1_000;
 
 export const findTool = defineTool({
   name: "find",
-  description: `Find files and directories by name, with a glob such as *.ts or src/**/*.test.{js,ts}, in a directory and all below it. Skips what git ignores. Returns at most ${defaultLimit} paths unless limit is set.`,
+  description: `Find files and directories by name in a directory and its subdirectories, with a glob such as *.ts or src/**/*.test.{js,ts}. Skips files that git ignores. Returns at most ${defaultLimit} paths unless limit is set.`,
   isReadOnly: true,
   draft: { title: "Find", kind: "search" },
   aliases: { pattern: ["glob", "query", "name", "glob_pattern"], path: folderNames },
@@ -23,7 +23,7 @@ export const findTool = defineTool({
       description: "A glob; without a slash it matches names at any depth",
     },
     path: { type: "string", description: "Directory to search. Default: the working directory" },
-    ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+    ignored: { type: "boolean", description: "Include ignored files. Default false" },
     limit: { type: "integer", minimum: 1, maximum: 2_000, description: "Maximum number of paths" },
   },
   required: ["pattern"],
@@ -55,7 +55,9 @@ export const findTool = defineTool({
           const excerpt = headOf(found.join("\n"));
           const notes: string[] = [];
           if (found.length === 0)
-            notes.push(`nothing matches ${pattern}${withIgnored ? "" : "; what git ignores was left out"}`);
+            notes.push(
+              `nothing matches ${pattern}${withIgnored ? "" : "; files that git ignores were skipped"}`,
+            );
           if (excerpt.isCut)
             notes.push(`the first ${excerpt.to} of ${excerpt.lines}; use a narrower pattern`);
           if (isMore) notes.push(`${limit} found, there are more; raise limit or use a narrower pattern`);
@@ -69,14 +71,14 @@ const maxEntries = 1_000;
 
 export const listTool = defineTool({
   name: "list",
-  description: `List a directory, to a given depth. Directories end in /, links in @. Skips what git ignores. Returns at most ${maxEntries} entries.`,
+  description: `List a directory, and its subdirectories down to depth. Directories end in /, links in @. Skips files that git ignores. Returns at most ${maxEntries} entries.`,
   isReadOnly: true,
   draft: { title: "List", kind: "read" },
   aliases: { path: [...pathNames, ...folderNames], depth: ["max_depth", "maxDepth"] },
   properties: {
     path: { type: "string", description: "Directory to list. Default: the working directory" },
     depth: { type: "integer", minimum: 1, maximum: 20, description: "Levels to list. Default 1" },
-    ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+    ignored: { type: "boolean", description: "Include ignored files. Default false" },
   },
   required: [],
   async prepare({ path: given = ".", depth: maxDepth = 1, ignored: withIgnored = false }, context) {
@@ -106,9 +108,9 @@ export const listTool = defineTool({
           const excerpt = headOf(lines.join("\n"));
           const notes: string[] = [];
           if (lines.length === 0)
-            notes.push(`${shown} is empty${withIgnored ? "" : ", but for what git ignores"}`);
+            notes.push(`${shown} is empty${withIgnored ? "" : ", apart from files that git ignores"}`);
           if (excerpt.isCut || isMore)
-            notes.push(`the first ${excerpt.to} entries; list a directory below it, or less deep`);
+            notes.push(`the first ${excerpt.to} entries; list a subdirectory, or use a smaller depth`);
           return resultOf(withNotes(excerpt.text, notes), { entries: lines.length });
         }),
     };

@@ -25,7 +25,7 @@ export const grepTool = grepWith(async (roots) => (await import("./ripgrep.ts"))
 export function grepWith(find: FindRipgrep): Tool {
   return defineTool({
     name: "grep",
-    description: `Search file contents for a JavaScript regular expression, line by line, in a directory and all below it, or in one file. Skips what git ignores. Returns path:line:text, at most ${defaultLimit} matching lines unless limit is set.`,
+    description: `Search file contents line by line with a JavaScript regular expression, in a directory and its subdirectories or in one file. Skips files that git ignores. Returns path:line:text, at most ${defaultLimit} matching lines unless limit is set.`,
     isReadOnly: true,
     draft: { title: "Search", kind: "search" },
     aliases: {
@@ -53,7 +53,7 @@ export function grepWith(find: FindRipgrep): Tool {
         maximum: 20,
         description: "Lines to show around each match. Default 0",
       },
-      ignored: { type: "boolean", description: "Include what git ignores. Default false" },
+      ignored: { type: "boolean", description: "Include ignored files. Default false" },
       limit: { type: "integer", minimum: 1, maximum: 2_000, description: "Maximum number of matching lines" },
     },
     required: ["pattern"],
@@ -167,7 +167,7 @@ async function searchFile(
   if (found === "too slow") {
     findings.slow.push(shownPath(context, path));
     if (findings.slow.length > 2) {
-      throw new ToolError("the pattern takes too long; avoid repetitions within repetitions, such as (a+)+");
+      throw new ToolError("the pattern takes too long; avoid nested repetitions such as (a+)+");
     }
     return;
   }
@@ -203,15 +203,15 @@ function resultOf(findings: Findings, { limit }: GrepRequest): ToolResult {
   const excerpt = headOf(findings.lines.join("\n"));
   const notes: string[] = [];
   if (matches === 0) notes.push("no matches");
-  if (excerpt.isCut)
-    notes.push(`the first ${excerpt.to} of ${excerpt.lines} lines; search for something narrower`);
+  if (excerpt.isCut) notes.push(`the first ${excerpt.to} of ${excerpt.lines} lines; narrow the search`);
   if (matches >= limit)
     notes.push(`${limit} matching lines, there may be more; raise limit or narrow the search`);
   if (secrets.length > 0)
     notes.push(`not searched, because they may hold secrets: ${secrets.slice(0, 10).join(", ")}`);
   if (forbidden.length > 0)
     notes.push(`not searched, because the user's rules forbid it: ${forbidden.slice(0, 10).join(", ")}`);
-  if (slow.length > 0) notes.push(`given up, because the pattern took too long there: ${slow.join(", ")}`);
+  if (slow.length > 0)
+    notes.push(`not searched to the end, because the pattern took too long: ${slow.join(", ")}`);
   if (large > 0)
     notes.push(`not searched, because they are larger than 4 MB: ${large} files; name them to search them`);
   const modelText = withNotes(excerpt.text, notes);

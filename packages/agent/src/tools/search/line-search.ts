@@ -41,7 +41,7 @@ function compiled(pattern: string, source: string, flags: string): RegExp {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new ToolError(
-      `${JSON.stringify(pattern)} is not a valid regular expression (${why}); set literal to search for it as it is`,
+      `${JSON.stringify(pattern)} is not a valid regular expression (${why}); set literal to search for it as plain text`,
     );
   }
 }

@@ -16,7 +16,7 @@ test("files are found by name, at any depth", async (t) => {
   assert.equal((await call(findTool, { pattern: "*.yml" })).told, ".github/ci.yml");
   assert.equal(
     (await call(findTool, { pattern: "*.rs" })).told,
-    "[nothing matches *.rs; what git ignores was left out]",
+    "[nothing matches *.rs; files that git ignores were skipped]",
   );
   assert.equal(
     (await call(findTool, { pattern: "*.ts", limit: 1 })).told,
@@ -53,7 +53,7 @@ test("a long list says what is missing", async (t) => {
   for (let i = 0; i < 1_001; i += 1) put(`f${i}`, "");
   const { told } = await call(listTool, {});
   assert.equal(told.split("\n").length, 1_001);
-  assert.ok(told.endsWith("\n[the first 1000 entries; list a directory below it, or less deep]"));
+  assert.ok(told.endsWith("\n[the first 1000 entries; list a subdirectory, or use a smaller depth]"));
 });
 
 test("a folder outside the roots is a question, and what is in it is found without following its links", async (t) => {

@@ -9,7 +9,7 @@ const maxCharacters = 20_000;
 export const taskTool = defineTool({
   name: "task",
   description:
-    "Have a separate agent research a question in the project. It can only read (read, list, find, grep), knows nothing but your prompt, cannot ask back, and answers with one report. Use it for broad searches whose output you do not need to see. For independent questions call it several times at once. Do not use it for what one grep or one read answers.",
+    "Let a separate agent research a question in the project. It can only read, knows only your prompt, cannot ask questions, and returns one report. Use it for broad searches whose output you do not need to see. For independent questions, make several calls at once. Do not use it for something that one grep or read can answer.",
   isReadOnly: true,
   draft: { title: "Task", kind: "think" },
   properties: {
@@ -33,7 +33,7 @@ export const taskTool = defineTool({
         const { text, requests, calls } = await delegate({ name, prompt });
         const isCut = text.length > maxCharacters;
         const report = isCut
-          ? `${text.slice(0, maxCharacters).toWellFormed()}\n[the report was longer and is cut here]`
+          ? `${text.slice(0, maxCharacters).toWellFormed()}\n[the report is longer and was cut here]`
           : text;
         return { content: [textPart(report)], rawOutput: { requests, calls }, shown: [shownText(report)] };
       },

@@ -18,6 +18,8 @@ export async function writeExport(name: string, { cwd, exported }: Exported): Pr
   const path = resolve(cwd, name === "" ? `session-${time}.md` : name);
   const text = await exported(formats[extname(path).toLowerCase()] ?? "markdown");
   // it may hold what nobody else should read
-  await writeFile(path, text, { mode: 0o600, flag: "wx" });
+  await writeFile(path, text, { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EEXIST" ? new Error(`${path} exists already: name another file`) : error;
+  });
   return path;
 }

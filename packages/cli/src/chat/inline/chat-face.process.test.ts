@@ -175,7 +175,7 @@ test("a list that is opened leaves the transcript in sight, however long it is",
   assert.ok(text.split("\n").filter((line) => line.startsWith("│")).length <= 14, text);
 });
 
-test("the plan of a turn is not pinned over the next one", patience, async (t) => {
+test("the plan of a turn is not pinned over the next one, nor after it", patience, async (t) => {
   const plan = [{ content: "look", status: "pending", priority: "medium" }] as const;
   const { send, far, shows } = await faceWith(t, {
     turns: [{ steps: [{ plan }, { wait: { gate: "go" } }] }, { steps: [{ wait: { gate: "go" } }] }],
@@ -188,6 +188,8 @@ test("the plan of a turn is not pinned over the next one", patience, async (t) =
   send("two");
   await shows((text) => /› two[\s\S]*working/.test(text) && !/Plan/.test(text));
   far.agent.open("go");
+  // nor does it come back when that one has ended
+  await shows((text) => /› two[\s\S]*> write/.test(text) && !/Plan/.test(text));
 });
 
 test("a key goes to the prompt before, and again to the one before it", patience, async (t) => {

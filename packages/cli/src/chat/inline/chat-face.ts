@@ -13,7 +13,7 @@ import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
 import { Hint } from "./hint.ts";
-import type { pinnedLines as PinnedLines } from "./pinned-lines.ts";
+import type { pinnedLines as PinnedLines, TurnEnds } from "./pinned-lines.ts";
 import type { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
 import type { TranscriptPane } from "./transcript-pane.ts";
@@ -62,8 +62,7 @@ export class ChatFace {
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   readonly #hint = new Hint();
   #hasPrompts = false;
-  /** The version of the view at the end of the last turn. */
-  readonly #endedAt = new WeakMap<LiveSession, number>();
+  readonly #endedAt = new WeakMap<LiveSession, TurnEnds>();
   #clock: NodeJS.Timeout | undefined;
 
   constructor(options: ChatFaceOptions) {
@@ -212,7 +211,7 @@ export class ChatFace {
     const { columns, rows } = this.screen;
     if (!isEarly) this.#transcript?.update(this.session, now);
     this.#attention.title();
-    const prompt = this.composer.draw(columns);
+    const prompt = this.composer.draw(columns, this.#isAsking && this.#opened === undefined);
     const sheet = this.#sheet();
     const below = prompt.lines.length + prompt.menu.length + 1;
     // a question that does not fit must know it: it would be answered unseen
@@ -220,7 +219,7 @@ export class ChatFace {
     // what the user opens leaves the transcript in sight
     const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
     const drawn = sheet?.draw({ columns, rows: most }, now);
-    const ended = this.#endedAt.get(this.session) ?? 0;
+    const ended = this.#endedAt.get(this.session) ?? { last: 0, before: 0 };
     const extras =
       drawn === undefined ? (this.#pinned?.(this.session, ended, columns, this.#paint) ?? []) : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
@@ -331,7 +330,7 @@ export class ChatFace {
 
   #turnEnded(event: Extract<ConversationEvent, { kind: "turn" }>): void {
     const { session, summary } = event;
-    this.#endedAt.set(session, session.view.version);
+    this.#endedAt.set(session, { last: session.view.version, before: this.#endedAt.get(session)?.last ?? 0 });
     this.#hint.remove(stopping);
     this.#transcript?.turnEnded(session, summary);
     this.#attention.turnEnded(event);

@@ -17,3 +17,14 @@ test("TH5 names of files that would be sequences or lines in the prompt are not 
     ],
   );
 });
+
+test("a name that is written in full is not completed, so that Enter sends the prompt", async () => {
+  const offered = async (typed: string, files: readonly string[]) => {
+    const conversation = { findFiles: async () => files } as unknown as Conversation; // what is read
+    const found = await chatCompletions(conversation).getSuggestions([typed], 0, typed.length, { signal });
+    return found?.items.map(({ label }) => label) ?? [];
+  };
+  assert.deepEqual(await offered("read @a.txt", ["a.txt", "old/a.txt"]), []);
+  assert.deepEqual(await offered("read @a", ["a", "a.txt"]), ["a", "a.txt"]);
+  assert.deepEqual(await offered("read @src/", ["src/", "src/a.ts"]), ["src/", "src/a.ts"]);
+});

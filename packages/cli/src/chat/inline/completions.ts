@@ -32,7 +32,8 @@ export function chatCompletions(conversation: Conversation): AutocompleteProvide
         .filter((path) => !unwritable.test(path))
         .slice(0, mostShown)
         .map((path) => ({ value: mention(path), label: safeLine(path) }));
-      return found(before.slice(before.lastIndexOf("@")), items);
+      const prefix = before.slice(before.lastIndexOf("@"));
+      return isWritten(prefix, items) ? null : found(prefix, items);
     },
     applyCompletion(lines, cursorLine, column, { value }, prefix) {
       const line = lines[cursorLine] ?? "";
@@ -43,6 +44,12 @@ export function chatCompletions(conversation: Conversation): AutocompleteProvide
     },
     shouldTriggerFileCompletion: () => false,
   };
+}
+
+/** The name is complete and begins no other: Enter sends the prompt. */
+function isWritten(prefix: string, items: readonly AutocompleteItem[]): boolean {
+  const beginnings = items.filter(({ value }) => value.startsWith(prefix));
+  return beginnings.length === 1 && beginnings[0]?.value === prefix && !prefix.endsWith("/");
 }
 
 function found(prefix: string, items: AutocompleteItem[]) {

@@ -133,14 +133,15 @@ export class Composer {
     this.#editor.insert(`[image ${number}] `);
   }
 
-  draw(width: number): DrawnPrompt {
+  /** `isAsked` says that a question gets the keys. */
+  draw(width: number, isAsked = false): DrawnPrompt {
     const { paint, conversation } = this.#options;
     const drawn = this.#editor.draw(width - mark.length);
     const isShell = this.text.startsWith("!");
     const first = paint(isShell ? "warning" : "user", isShell ? "! " : mark);
     const lines = drawn.lines.map((line, at) => `${at === 0 ? first : "  "}${line}`);
     if (this.text === "" && lines.length === 1)
-      lines[0] = `${first}${paint("dim", hintOf(conversation, width - mark.length))}`;
+      lines[0] = `${first}${paint("dim", hintOf(conversation, width - mark.length, isAsked))}`;
     const { cursor } = drawn;
     return {
       ...drawn,
@@ -186,11 +187,16 @@ export class Composer {
   }
 }
 
-function hintOf({ current }: Conversation, width: number): string {
+function hintOf({ current }: Conversation, width: number, isAsked: boolean): string {
+  if (isAsked) return fitting(width, ["answer the question, or press Tab to write a prompt", "Tab to write"]);
   const { phase, turn, queue } = current;
   if (phase === "starting") return fitting(width, ["write; it is sent when the agent is ready"]);
   if (phase === "crashed" || phase === "failed")
-    return fitting(width, ["Enter starts the agent again and continues", "Enter starts it again"]);
+    return fitting(width, [
+      "Enter starts the agent again and continues, /new starts a new session",
+      "Enter starts the agent again and continues",
+      "Enter starts it again",
+    ]);
   if (turn !== undefined)
     return fitting(width, ["Enter queues, Alt-Enter sends it now, Esc stops", "Enter queues, Esc stops"]);
   if (queue.length > 0)

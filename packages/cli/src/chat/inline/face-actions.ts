@@ -188,7 +188,7 @@ export class FaceActions {
       title: "Waiting prompts",
       paint,
       items: items(),
-      hint: "Enter edits, Alt+Up and Alt+Down move, Ctrl-X deletes",
+      hint: "Enter edits, Alt-Up and Alt-Down move, Ctrl-X deletes, Esc closes",
       chosen: (id) => {
         this.#close();
         const input = session.unqueue(id);
@@ -282,6 +282,7 @@ export class FaceActions {
   #files(): void {
     const { view, cwd } = this.#face.session;
     const files = [...view.files.values()].toReversed();
+    if (files.length === 0) return this.#face.hint("the agent has not touched any files");
     this.#choices.pick(
       "Files that the agent touched",
       files.map((file) => ({

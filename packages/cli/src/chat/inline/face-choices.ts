@@ -16,7 +16,7 @@ export class FaceChoices {
 
   /** Opens a list that closes with a choice. */
   pick<T>(title: string, items: readonly PickerItem<T>[], chosen: (value: T) => void): void {
-    if (items.length === 0) return this.#face.hint(`${title}: there is none`);
+    if (items.length === 0) return this.#face.hint(`${title}: none`);
     this.#face.open(
       new Picker<T>({
         title,

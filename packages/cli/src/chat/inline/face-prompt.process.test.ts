@@ -86,7 +86,7 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   const [file = ""] = readdirSync(cwd).filter((name) => name.startsWith("session-"));
   assert.match(readFileSync(join(cwd, file), "utf8"), /first words/);
   terminal.press(keys.ctrlP);
-  await shows(/1 first words/);
+  await shows(/1 ✓ first words/);
   terminal.press("\u001br");
   await shows(/> \/rename first words/);
   terminal.press(keys.ctrlC);
@@ -95,7 +95,7 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   terminal.press(keys.ctrlP);
   await shows(/Alt-F forks/);
   terminal.type("new session");
-  await shows(/1 of 1/);
+  await shows(/Sessions > new session +1 of 2/);
   terminal.press("\u0018");
   await shows((text) => !/Sessions/.test(text));
   assert.equal(other.phase, "closed");

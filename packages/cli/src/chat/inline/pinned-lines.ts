@@ -14,16 +14,21 @@ const mostWaiting = 5;
 
 const marks = marksFor(process.env);
 
-/** @param ended - The version of the view at the end of the last turn. */
+/** The versions of the view at the end of the last turn, and of the one before. */
+export interface TurnEnds {
+  readonly last: number;
+  readonly before: number;
+}
+
 export function pinnedLines(
   { view, queue, steering, turn, cwd }: LiveSession,
-  ended: number,
+  { last, before }: TurnEnds,
   width: number,
   paint: Paint,
 ): string[] {
   const options = { width, paint, marks };
-  // a turn that makes no plan does not follow the one of the turn before
-  const since = turn === undefined ? 0 : ended;
+  // a turn that makes no plan does not follow the one of the turn before; the plan of the last turn stays
+  const since = turn === undefined ? before : last;
   const plans = new Map([...view.plans].filter(([, { version }]) => version > since));
   const background = backgroundLine(view, drawing({ ...options, cwd }));
   const waiting = queue

@@ -37,10 +37,12 @@ export class SessionChoices {
         query,
         search: async (words, signal) => {
           typed = words;
-          const found = (await conversation.find(words, signal)).map(sessionItem);
+          const found = (await conversation.find(words, signal)).map((each) =>
+            sessionItem(each, this.#face.session),
+          );
           return this.#hasAsked ? found : [...found, othersItem];
         },
-        hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X closes, Esc",
+        hint: "Enter continues, Alt-F forks, Alt-R renames, Alt-E exports, Ctrl-X ends",
         chosen: closing((target) => this.#choose(target)),
         keys: {
           "alt+f": closing((target) => this.#face.attempt(this.#forkOf(target))),
@@ -115,7 +117,7 @@ export class SessionChoices {
     const { title = "" } = this.#show(target);
     const { composer } = this.#face;
     if (composer.isEmpty) composer.text = `/rename ${title}`;
-    else this.#face.hint("type /rename and the new title");
+    else this.#face.hint("the prompt is not empty: clear it, then type /rename and the new title");
   }
 
   async #exportOf(target: SessionTarget): Promise<void> {
@@ -139,12 +141,14 @@ const othersItem: PickerItem<Row> = {
   value: others,
 };
 
-function sessionItem(found: FoundSession): PickerItem<Row> {
+function sessionItem(found: FoundSession, shown: LiveSession): PickerItem<Row> {
   const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
   const when =
     updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
   const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
     safeLine(part),
   );
-  return { label: safeLine(title), detail: parts.filter((part) => part !== "").join(" · "), value: target };
+  const detail = parts.filter((part) => part !== "").join(" · ");
+  const isCurrent = target.kind === "live" && target.session === shown;
+  return { label: safeLine(title), detail, isCurrent, value: target };
 }

@@ -20,12 +20,13 @@ export class TurnKeys {
 
   /** A single Ctrl-C never leaves: it may be meant to copy a selection. */
   interrupt(now: number): void {
-    const { composer } = this.#face;
+    const { composer, session } = this.#face;
     if (composer.text !== "") return composer.clear();
     if (this.stop(now)) return;
     if (now < this.#leavesUntil) return this.#face.leave();
     this.#leavesUntil = now + againMs;
-    this.#face.hint("press Ctrl-C again to leave; the session is kept");
+    const kept = session.historyId === undefined ? "" : "; the session is kept";
+    this.#face.hint(`press Ctrl-C again to leave${kept}`);
   }
 
   /** Returns whether there was something to stop. */

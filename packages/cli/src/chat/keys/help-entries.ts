@@ -15,6 +15,6 @@ export const commandEntries: readonly HelpEntry[] = [
   ...chatCommands.map(
     ({ name, hint, help }): HelpEntry => [`/${name}${hint === undefined ? "" : ` ${hint}`}`, help],
   ),
-  ["@FILE", "mention a file; @FILE:10-40 mentions lines"],
+  ["@FILE", "attach a file; @FILE:10-40 attaches some of its lines"],
   ["!COMMAND", "run a command; the agent sees its output with the next prompt"],
 ];

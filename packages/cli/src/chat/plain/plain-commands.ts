@@ -120,7 +120,7 @@ export class PlainCommands {
       "!COMMAND: run a command in a shell and tell the agent",
       "@FILE or @FILE:10-20 in a prompt: attach a file or some of its lines",
     ];
-    const ofAgent = theirs.length === 0 ? [] : [`Of ${this.#session.agent.name}:`, ...theirs];
+    const ofAgent = theirs.length === 0 ? [] : [`Commands of ${this.#session.agent.name}:`, ...theirs];
     this.#say([...own, ...rest, ...ofAgent].join("\n"));
   }
 

@@ -3,7 +3,14 @@
 import type { ElicitationResponse } from "@parley/acp";
 import type { ElicitationQuestion } from "@parley/client";
 import { elicitationHeading } from "../../questions/elicitation-questions.ts";
-import { declinedForm, type Field, fieldTitle, formFields, usualOf } from "../../questions/form-fields.ts";
+import {
+  declinedForm,
+  type Field,
+  fieldTitle,
+  formFields,
+  shownValue,
+  usualOf,
+} from "../../questions/form-fields.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
@@ -139,8 +146,8 @@ export class FormSheet implements Sheet {
 
   #summary(): string[] {
     return this.#fields.map(([name, field], at) => {
-      const value = this.#content.get(name);
-      return `  ${at + 1}  ${fieldTitle(name, field)}: ${value === undefined ? "(empty)" : safeLine(String(value))}`;
+      const shown = shownValue(field, this.#content.get(name));
+      return `  ${at + 1}  ${fieldTitle(name, field)}: ${shown}`;
     });
   }
 

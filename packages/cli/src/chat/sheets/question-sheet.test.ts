@@ -47,7 +47,13 @@ test("C39 C40 a form is filled in field by field, checked, shown as a whole and 
         port: { type: "integer", minimum: 1, maximum: 65535, title: "Port", description: "Where it listens" },
         host: { type: "string", default: "localhost" },
         sure: { type: "boolean" },
-        size: { type: "string", enum: ["s", "m", "l"] },
+        size: {
+          type: "string",
+          oneOf: [
+            { const: "s", title: "Small" },
+            { const: "l", title: "Large" },
+          ],
+        },
         tags: { type: "array", items: { type: "string", enum: ["a", "b", "c"] } },
       },
       ["port", "size"],
@@ -58,11 +64,11 @@ test("C39 C40 a form is filled in field by field, checked, shown as a whole and 
   assert.match(probe.press("ctrl+u", "0", "enter").text(), /at least 1/);
   assert.match(probe.press("backspace", "80", "enter").text(), /host \(optional\)[\s\S]*> localhost$/);
   assert.match(probe.press("enter").text(), /sure \(optional\)/);
-  assert.match(probe.press("y").text(), /size\n│ {3}> 1 {2}s/);
-  assert.match(probe.press("down", "down", "enter").text(), /\[ \] a/);
+  assert.match(probe.press("y").text(), /size\n│ {3}> 1 {2}Small/);
+  assert.match(probe.press("down", "enter").text(), /\[ \] a/);
   assert.match(probe.press(" ", "3").text(), /1 {2}\[x\] a\n.*\[ \] b\n.*3 {2}\[x\] c/);
   const summary = probe.press("enter").text();
-  assert.match(summary, /1 {2}Port: 80\n.*host: localhost\n.*sure: true\n.*size: l\n.*tags: a,c\n/);
+  assert.match(summary, /1 {2}Port: 80\n.*host: localhost\n.*sure: yes\n.*size: Large\n.*tags: a, c\n/);
   probe.press("enter");
   assert.deepEqual(answers, [], "Enter sends nothing");
   probe.press("y");

@@ -172,6 +172,10 @@ test("an error of the review is shown, and the review stays open", async () => {
     fake.undo = () => Promise.reject(new Error("the disk is full"));
   });
   assert.match(await press("u"), /the disk is full/);
+  const { probe } = await reviewed(two, (fake) => {
+    fake.changes = () => Promise.reject(new Error("the disk is full"));
+  });
+  assert.match(probe.text(), /the changes cannot be shown[\s\S]*the disk is full/);
 });
 
 test("a comment goes to the agent with its place", async () => {

@@ -299,7 +299,8 @@ export class ReviewSheet implements Sheet {
     if (this.#showsUncovered)
       return review.notCovered.length === 0 ? ["Everything is covered."] : this.#uncovered(columns);
     const current = this.#current();
-    if (current === undefined && this.#changes === undefined) return ["reading the changes …"];
+    if (current === undefined && this.#changes === undefined)
+      return [this.#pending > 0 ? "reading the changes …" : "the changes cannot be shown"];
     if (current === undefined) return ["nothing was changed", "", ...this.#uncovered(columns)];
     const { rows, first, last } = fileRows(current.file, current.hunk.id, columns, paint);
     if (this.#isMoved) this.#scrolled.reveal(first, last);

@@ -254,13 +254,15 @@ test("y copies the text of the item as the agent sent it", () => {
   assert.match(opened.footer, /copied/);
 });
 
-test("? shows the keys, q goes back", () => {
+test("? shows the keys, Esc hides them, q goes back", () => {
   const opened = new Opened().notices(1, 20);
   opened.columns = 80;
   opened.rows = 12;
   const before = opened.body.length;
   assert.ok(opened.press("?").body.some((line) => line.includes("n N: next, previous")));
   assert.equal(opened.body.length, before);
+  assert.ok(!opened.press("escape").body.some((line) => line.includes("n N: next, previous")));
+  assert.deepEqual(opened.done, []);
   assert.deepEqual(opened.press("q").done, ["closed"]);
 });
 

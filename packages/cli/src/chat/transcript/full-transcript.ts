@@ -231,6 +231,10 @@ export class FullTranscript implements Sheet {
         this.#showsHelp = !this.#showsHelp;
         return;
       case "escape":
+        if (this.#showsHelp) {
+          this.#showsHelp = false;
+          return;
+        }
         if (this.#query !== "") return this.#search("");
         return this.#options.closed();
       case "q":
