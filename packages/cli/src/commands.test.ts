@@ -19,7 +19,9 @@ for (const command of commands.filter(({ internal }) => internal !== true)) {
     for (const line of examples) {
       const [, ...words] = wordsOf(line);
       const own = words.slice(0, name.split(" ").length).join(" ");
-      const isShort = isDefault === true && words.join(" ") === name.split(" ")[0];
+      // `parley` alone is `parley chat`
+      const isShort =
+        words.length === 0 ? name === "chat" : isDefault === true && words.join(" ") === name.split(" ")[0];
       assert.ok(isShort || own === name, line);
       // throws for an option that does not exist
       parseArgs({

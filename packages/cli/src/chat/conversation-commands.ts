@@ -25,7 +25,7 @@ export const conversationCommands: readonly Command[] = [
       ...otherOptions,
     },
     examples: [
-      "parley chat",
+      "parley",
       'parley chat --agent claude "fix the failing test"',
       "parley chat --continue",
       "parley chat --plain",
