@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -179,5 +180,24 @@ inEveryVersion(
     writeFileSync(join(setup.cwd, "app/AGENTS.md"), "App, changed.");
     await session.prompt("again").result;
     assert.match(JSON.stringify(model.sent[3]?.messages), /App, changed\./);
+  },
+);
+
+inEveryVersion(
+  "TH17 rules that are a pipe, or a link to secrets, are not read",
+  { ".env": "TOKEN=hunter2", "pipe/a.txt": "a", "link/b.txt": "b", "mine/x": "x" },
+  async ({ version, cwd }) => {
+    execFileSync("mkfifo", [
+      join(cwd, "AGENTS.md"),
+      join(cwd, "pipe/AGENTS.md"),
+      join(cwd, "mine/AGENTS.md"),
+    ]);
+    symlinkSync("../.env", join(cwd, "link/CLAUDE.md"));
+    const model = scriptedModel([read("pipe/a.txt"), read("link/b.txt"), says("ok")]);
+    const userFolder = join(cwd, "mine");
+    const { session } = await talk({ version, cwd, tools, models: [model], userFolder });
+    await session.prompt("hi").result;
+    assert.doesNotMatch(JSON.stringify(model.requests), /hunter2/);
+    assert.deepEqual(rulesTold(model), [[], [], []]);
   },
 );

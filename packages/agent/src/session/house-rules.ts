@@ -1,8 +1,9 @@
 // Reads the instructions that people keep for agents: AGENTS.md, else CLAUDE.md, of the user, the project and its folders.
 
 import { existsSync } from "node:fs";
-import { readFile, realpath } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, parse, relative, sep } from "node:path";
+import { type LocalFiles, localFiles } from "@parley/acp/node";
+import { isProtected } from "../tools/base/protected-paths.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 import { rulesAbove } from "../tools/search/walk-tree.ts";
 
@@ -28,7 +29,7 @@ export async function houseRules({
 }: RulesOptions & { readonly userFolder?: string | undefined }): Promise<RulesFile[]> {
   const [cwd, ...others] = roots;
   const project = cwd === undefined ? [] : foldersDownTo(cwd);
-  const own = userFolder === undefined ? undefined : await contents(join(userFolder, fileNames[0]));
+  const own = userFolder === undefined ? undefined : await ownRules(join(userFolder, fileNames[0]));
   const theirs = await Promise.all([
     ...others.toReversed().map((root) => readable([root], root, vetoes)),
     readable(project, project[0] ?? "", vetoes),
@@ -78,37 +79,56 @@ function rulesIn(folder: string): string | undefined {
   return fileNames.map((name) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** The rules in these folders that the client lets be read, and that do not lead out of `top` by a link. */
+/** The rules in these folders that the client lets be read, and that do not lead out of `top`, or to secrets, by a link. */
 async function readable(
   folders: readonly string[],
   top: string,
   vetoes: Vetoes | undefined,
 ): Promise<RulesFile[]> {
-  const files = folders.flatMap((folder) => rulesIn(folder) ?? []);
-  if (files.length === 0) return [];
-  const realTop = await realpath(top).catch(() => top);
+  const paths = folders.flatMap((folder) => rulesIn(folder) ?? []);
+  if (paths.length === 0) return [];
+  await using files = opened(top);
+  if (files === undefined) return [];
   const named = await Promise.all(
-    files.map(async (path) => ({ path, real: await realpath(path).catch(() => "") })),
+    paths.map(async (path) => ({ path, real: await files.realPath(path).catch(() => undefined) })),
   );
-  const inside = named.filter(({ real }) => real.startsWith(realTop + sep));
+  const inside = named.flatMap(({ path, real }) =>
+    real === undefined || isProtected(real, "read") ? [] : [{ path, real }],
+  );
   const names = new Set(inside.flatMap(({ path, real }) => [path, real]));
   // a client that does not answer has not agreed
   const hidden = await vetoes?.unreadable([...names]).catch(() => names);
   const allowed = inside.filter(({ path, real }) => !hidden?.has(path) && !hidden?.has(real));
-  const texts = await Promise.all(allowed.map(({ path }) => contents(path)));
+  const texts = await Promise.all(allowed.map((file) => contents(files, file)));
   return texts.filter((file) => file !== undefined);
 }
 
-async function contents(path: string): Promise<RulesFile | undefined> {
+/** The user's own, wherever a link leads. */
+async function ownRules(path: string): Promise<RulesFile | undefined> {
+  await using files = opened(parse(path).root);
+  const real = await files?.realPath(path).catch(() => undefined);
+  return files === undefined || real === undefined ? undefined : contents(files, { path, real });
+}
+
+/** Undefined when the folder is gone. */
+function opened(folder: string): LocalFiles | undefined {
   try {
-    const text = await readFile(path, "utf8");
-    if (text.trim() === "") return undefined;
-    const isCut = text.length > maxCharacters;
-    return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
+    return localFiles({ roots: [folder] });
   } catch {
-    // removed or unreadable
     return undefined;
   }
+}
+
+/** Only of a regular file, so that a pipe cannot hold it up, and of no link that took its place. */
+async function contents(
+  files: LocalFiles,
+  { path, real }: { readonly path: string; readonly real: string },
+): Promise<RulesFile | undefined> {
+  // removed or unreadable
+  const text = await files.readText(real, { followLinks: false }).catch(() => "");
+  if (text.trim() === "") return undefined;
+  const isCut = text.length > maxCharacters;
+  return { path, text: isCut ? `${text.slice(0, maxCharacters)}\n[cut: the file is longer]` : text };
 }
 
 /** The folders whose files count for a session, the most general first. */

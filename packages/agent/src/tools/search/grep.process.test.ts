@@ -5,13 +5,13 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { test as plainTest, type TestContext } from "node:test";
 import { searchProject } from "../../../test/support/search-project.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
+import { findProgram } from "../base/find-program.ts";
 import type { Tool, Vetoes } from "../base/tool.ts";
 import { editTool } from "../files/edit.ts";
 import { readTool } from "../files/read.ts";
 import { grepWith } from "./grep.ts";
-import { findRipgrep } from "./ripgrep.ts";
 
-const ripgrep = await findRipgrep([]);
+const ripgrep = await findProgram("rg", []);
 const own = grepWith(async () => undefined);
 const engines: readonly { readonly name: string; readonly tool: Tool; readonly skip: string | false }[] = [
   { name: "own search", tool: own, skip: false },
@@ -290,9 +290,9 @@ plainTest(
     });
     symlinkSync(at("bin"), `${tools.base}/bin`);
     process.env["PATH"] = `${at("bin")}:${tools.base}/bin:bin::${PATH}`;
-    assert.equal(await findRipgrep([cwd]), ripgrep);
+    assert.equal(await findProgram("rg", [cwd]), ripgrep);
     process.env["PATH"] = at("bin");
-    assert.equal(await findRipgrep([cwd]), undefined);
+    assert.equal(await findProgram("rg", [cwd]), undefined);
     process.env["PATH"] = PATH;
     process.env["RIPGREP_CONFIG_PATH"] = put("rc", "--invert-match\n");
     await sameFrom(tools, { pattern: "needle", path: "src" });

@@ -1,9 +1,8 @@
 // Lists files and finds those that may match with ripgrep, where it is installed; what matches is decided by our own search.
 
 import { spawn } from "node:child_process";
-import { constants, existsSync } from "node:fs";
-import { access, realpath } from "node:fs/promises";
-import { delimiter, dirname, isAbsolute, join, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
 import type { AboveRules } from "./walk-tree.ts";
 
 /** A search takes at most this long; our own search then takes over. */
@@ -11,25 +10,6 @@ const timeoutMs = 30_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 /** Systems limit the arguments of a command. */
 const maxArgumentChars = process.platform === "win32" ? 24_000 : 100_000;
-
-/**
- * The ripgrep on PATH. A program inside the workspace is not used, for whoever wrote the project may have put it there.
- */
-export async function findRipgrep(roots: readonly string[]): Promise<string | undefined> {
-  const name = process.platform === "win32" ? "rg.exe" : "rg";
-  const isInside = (path: string) => roots.some((root) => `${path}${sep}`.startsWith(`${root}${sep}`));
-  for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-    if (!isAbsolute(folder) || isInside(folder)) continue;
-    const program = await realpath(join(folder, name)).catch(() => undefined);
-    if (program === undefined || isInside(program)) continue;
-    const canRun = await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (canRun) return program;
-  }
-  return undefined;
-}
 
 export interface RipgrepSearch {
   readonly program: string;
