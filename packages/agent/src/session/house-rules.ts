@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, parse, relative, sep } from "node:path";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
+import { withoutNotes } from "../model/agent-requests.ts";
 import { isProtected } from "../tools/base/protected-paths.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 import { rulesAbove } from "../tools/search/walk-tree.ts";
@@ -63,8 +64,10 @@ export async function nestedRules(
   );
 }
 
+/** The text can neither end its place nor begin a note of ours. */
 export function quoted({ path, text }: RulesFile): string {
-  return `<instructions from=${JSON.stringify(path)}>\n${text.trim()}\n</instructions>`;
+  const words = withoutNotes(text.trim()).replaceAll(/<(?=\s*\/\s*instructions\b)/gi, "&lt;");
+  return `<instructions from=${JSON.stringify(path)}>\n${words}\n</instructions>`;
 }
 
 function byLength(a: string, b: string): number {

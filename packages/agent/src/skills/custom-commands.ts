@@ -2,6 +2,7 @@
 
 import { type ContentBlock, RequestError } from "@parley/acp";
 import type { AvailableCommand } from "@parley/acp/model";
+import { withoutNotes } from "../model/agent-requests.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 import { frontMatterOf, lineOf } from "./front-matter.ts";
 import { type FileOrigin, markdownFiles, type Places } from "./markdown-files.ts";
@@ -97,7 +98,7 @@ export class CustomCommands {
         },
       );
     }
-    const text = expanded(await command.text(), argument.trim());
+    const text = expanded(withoutNotes(await command.text()), argument.trim());
     return prompt.map((block, i) => (i === at ? { type: "text" as const, text } : block));
   }
 }
