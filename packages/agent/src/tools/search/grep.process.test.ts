@@ -1,6 +1,7 @@
 // The contract of `grep`: the same results from our own search and with ripgrep.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { test as plainTest, type TestContext } from "node:test";
 import { searchProject } from "../../../test/support/search-project.ts";
@@ -297,6 +298,23 @@ plainTest(
     process.env["RIPGREP_CONFIG_PATH"] = put("rc", "--invert-match\n");
     await sameFrom(tools, { pattern: "needle", path: "src" });
     assert.ok(!existsSync(at("bin/ran")));
+  },
+);
+
+plainTest(
+  "TH17 a pipe in the place of .gitignore does not hold up a search for long",
+  { skip },
+  async (t) => {
+    const { put, call, at } = await probe(t);
+    put("a.txt", "needle");
+    execFileSync("mkfifo", [at(".gitignore")]);
+    const before = performance.now();
+    const { told } = await call(
+      grepWith(async () => ripgrep),
+      { pattern: "needle" },
+    );
+    assert.equal(told, "a.txt:1:needle");
+    assert.ok(performance.now() - before < 20_000);
   },
 );
 

@@ -7,6 +7,8 @@ import type { AboveRules } from "./walk-tree.ts";
 
 /** A search takes at most this long; our own search then takes over. */
 const timeoutMs = 30_000;
+/** Names are listed fast, unless a pipe is in the place of a file that says what to ignore. */
+const listMs = 5_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 /** Systems limit the arguments of a command. */
 const maxArgumentChars = process.platform === "win32" ? 24_000 : 100_000;
@@ -35,8 +37,8 @@ export async function listFiles(
   const excluded = [".git", ".hg", ".svn", ".jj"].map((name) => `--glob=!${name}`);
   const args = [...common, ...excluded, ...flagsOf(withIgnored || above.isIgnored, above)];
   const [all, small] = await Promise.all([
-    run(search, [...args, "--", "./"]),
-    run(search, [...args, `--max-filesize=${maxBytes}`, "--", "./"]),
+    run(search, [...args, "--", "./"], listMs),
+    run(search, [...args, `--max-filesize=${maxBytes}`, "--", "./"], listMs),
   ]);
   if (all === undefined || small === undefined || hasOwnRules(search.directory, all)) return undefined;
   const isSmall = new Set(small);
@@ -105,6 +107,7 @@ function* chunks(paths: readonly string[], directory: string): Generator<readonl
 async function run(
   { program, directory, signal }: RipgrepSearch,
   args: readonly string[],
+  timeout = timeoutMs,
 ): Promise<readonly string[] | undefined> {
   signal.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<readonly string[] | undefined>();
@@ -113,7 +116,7 @@ async function run(
     // nothing of the environment decides what it does, and it has no keys
     env: { SystemRoot: process.env["SystemRoot"] ?? "" },
     stdio: ["ignore", "pipe", "ignore"],
-    timeout: timeoutMs,
+    timeout,
     signal,
   });
   const output: Buffer[] = [];
