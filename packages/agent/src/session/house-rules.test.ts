@@ -234,3 +234,18 @@ inEveryVersion(
     }
   },
 );
+
+const deep = Array.from({ length: 60 }, (_, i) => `${"d/".repeat(i + 1)}AGENTS.md`);
+
+inEveryVersion(
+  "TH13 rules in any number of folders do not fill the context: the closest ones count",
+  { ...Object.fromEntries(deep.map((path, i) => [path, `rule ${i} ${"x".repeat(40_000)}`])), "d/a.txt": "a" },
+  async ({ version, cwd }) => {
+    const model = scriptedModel([read("d/".repeat(60)), says("ok")]);
+    const { session } = await talk({ version, cwd, tools, models: [model] });
+    await session.prompt("hi").result;
+    const told = JSON.stringify(model.sent[1]?.messages);
+    assert.match(told, /rule 59 .*the file is longer/);
+    assert.ok(told.length < 150_000, `${told.length} characters`);
+  },
+);

@@ -11,6 +11,8 @@ import { rulesAbove } from "../tools/search/walk-tree.ts";
 const fileNames = ["AGENTS.md", "CLAUDE.md"] as const;
 /** A longer file is cut, since every request carries it. */
 const maxCharacters = 32_000;
+/** A project may have any number of files. The most general ones are left out first. */
+const maxTogether = 128_000;
 
 export interface RulesFile {
   readonly path: string;
@@ -35,7 +37,8 @@ export async function houseRules({
     ...others.toReversed().map((root) => readable([root], root, vetoes)),
     readable(project, project[0] ?? "", vetoes),
   ]);
-  return [...(own === undefined ? [] : [own]), ...theirs.flat().filter(({ path }) => path !== own?.path)];
+  const ofProject = limited(theirs.flat().filter(({ path }) => path !== own?.path));
+  return [...(own === undefined ? [] : [own]), ...ofProject];
 }
 
 /**
@@ -59,9 +62,21 @@ export async function nestedRules(
     found.push(...files.filter((file) => file.path !== path));
   }
   if (found.length === 0) return undefined;
-  return ["These folders have instructions of their own, for all files in them:", ...found.map(quoted)].join(
-    "\n",
-  );
+  return [
+    "These folders have instructions of their own, for all files in them:",
+    ...limited(found).map(quoted),
+  ].join("\n");
+}
+
+function limited(files: readonly RulesFile[]): RulesFile[] {
+  let left = maxTogether;
+  return files
+    .toReversed()
+    .filter(({ text }) => {
+      left -= text.length;
+      return left >= 0;
+    })
+    .toReversed();
 }
 
 /** The text can neither end its place nor begin a note of ours. */
