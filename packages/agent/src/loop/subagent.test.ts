@@ -266,7 +266,7 @@ test("a subagent that never reports ends after 40 requests, and its last one is 
 });
 
 inEveryVersion(
-  "TH13 the subagents of a turn together make no more requests than a turn may",
+  "the subagents of a turn together make no more requests than a turn may",
   {},
   async (setup) => {
     let asked = 0;

@@ -129,7 +129,7 @@ inEveryVersion("an image of the user's that is too large is sent as a smaller co
   assert.doesNotMatch(JSON.stringify(updates), /left out/);
 });
 
-test("TH13 images are made smaller one at a time, since each may take most of a gigabyte", async (t) => {
+test("TH17 images are made smaller one at a time, since each may take most of a gigabyte", async (t) => {
   const { Worker } = workers;
   let running = 0;
   let most = 0;

@@ -238,7 +238,7 @@ inEveryVersion(
 const deep = Array.from({ length: 60 }, (_, i) => `${"d/".repeat(i + 1)}AGENTS.md`);
 
 inEveryVersion(
-  "TH13 rules in any number of folders do not fill the context: the closest ones count",
+  "TH17 rules in any number of folders do not fill the context: the closest ones count",
   { ...Object.fromEntries(deep.map((path, i) => [path, `rule ${i} ${"x".repeat(40_000)}`])), "d/a.txt": "a" },
   async ({ version, cwd }) => {
     const model = scriptedModel([read("d/".repeat(60)), says("ok")]);
