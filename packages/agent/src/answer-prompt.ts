@@ -118,8 +118,11 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     await local(reading.command, reading.argument);
     return "end_turn";
   }
-  const expand = async (given: readonly ContentBlock[]) =>
-    state.mcp.expand(await state.custom.expand(given, vetoes), turn.signal);
+  const expand = async (given: readonly ContentBlock[]) => {
+    const custom = await state.custom.expand(given, vetoes);
+    // a file of the project does not use the prompts of the user's servers
+    return custom === given ? state.mcp.expand(given, turn.signal) : custom;
+  };
   const isFirst = !state.transcript.messages.some(({ role }) => role === "assistant");
   let prompt = reading.prompt;
   let parts: ReturnType<typeof userParts> = [];
@@ -143,7 +146,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
     ),
     rulesNow(),
     // once a turn: the model knows what it changes itself
-    isOffline() ? undefined : state.git.line(session.cwd, turn.signal),
+    isOffline() ? undefined : state.git.line(session, turn.signal),
   ]);
   const usesOwn = await workspace.usesOwn(vetoes, state.modeNow(session));
   const services = workspace.services(turn.client, vetoes, usesOwn, foldersOutside(skills));

@@ -30,6 +30,31 @@ inEveryVersion("a hook refuses a call before the user is asked", {}, async (setu
   await end();
 });
 
+inEveryVersion(
+  "a hook sees the arguments under our names, whatever the model calls them",
+  {},
+  async (setup) => {
+    const named = calls(
+      ["write", { file_path: "secret.txt", contents: "x" }],
+      ["bash", { cmd: "touch secret.txt" }],
+      ["write", JSON.stringify({ path: "secret.txt", content: "x" })],
+    );
+    const model = scriptedModel([named, says("done")]);
+    const hooks: Hooks = {
+      beforeTool({ input }) {
+        const { path, command } = input as { path?: string; command?: string }; // those of write and bash
+        return (path ?? command)?.includes("secret") ? "no secrets" : undefined;
+      },
+    };
+    const { session, end } = await talk({ ...setup, mode: "code", models: [model], hooks });
+    await session.prompt("go").result;
+    const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+    assert.equal(told.match(/a hook refused it \(no secrets\)/g)?.length, 3);
+    assert.ok(!existsSync(join(setup.cwd, "secret.txt")));
+    await end();
+  },
+);
+
 inEveryVersion("a hook that says nothing does not spare the user the question", {}, async (setup) => {
   const model = scriptedModel([write, says("done")]);
   const { session, asks, end } = await talk({

@@ -7,7 +7,7 @@ import { ToolError } from "../tools/base/tool.ts";
 export interface HookedCall {
   /** The name of the tool. */
   readonly name: string;
-  /** The arguments as the model wrote them. */
+  /** The arguments under the names of the tool's schema, whatever the model called them. */
   readonly input: unknown;
   /** The title that the user sees. */
   readonly title: string;

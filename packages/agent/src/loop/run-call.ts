@@ -279,11 +279,11 @@ async function perform(
 
 function hookedCall(
   { name, input }: ToolCallPart,
-  { presentation }: PreparedCall,
+  { presentation, input: understood = input }: PreparedCall,
   { session, signal }: CodingTurn,
 ): HookedCall {
   const { sessionId, cwd } = session;
-  return { name, input, title: presentation.title, sessionId, cwd, signal };
+  return { name, input: understood, title: presentation.title, sessionId, cwd, signal };
 }
 
 /** Adds the text that the model got, so that `rebuild` can restore the transcript from the history. */

@@ -281,3 +281,27 @@ test("a subagent that never reports ends after 40 requests, and its last one is 
   assert.match(JSON.stringify(model.sent[40]?.messages.at(-1)), /This is your last answer/);
   assert.match(told(model.requests.at(-1))[0] ?? "", /no report within 40 requests/);
 });
+
+inEveryVersion(
+  "the subagents of a turn together make no more requests than a turn may",
+  {},
+  async (setup) => {
+    let asked = 0;
+    const many = Array.from(
+      { length: 20 },
+      (_, i) => ["task", { ...research, prompt: `part ${i}` }] as const,
+    );
+    const answer = async function* (request: ModelRequest): AsyncGenerator<ModelEvent> {
+      if (taskOf(request) !== undefined) yield* calls(["list", {}]);
+      else yield* asked++ === 0 ? calls(...many) : says("done");
+    };
+    const model = scriptedModel(Array.from({ length: 1_000 }, () => answer));
+    const { session } = await talk({ ...setup, models: [model], maxRequests: 50 });
+    await session.prompt("go").result;
+    assert.equal(model.requests.filter((request) => taskOf(request) !== undefined).length, 50);
+    assert.match(
+      told(model.requests.at(-1)).at(-1) ?? "",
+      /as many requests as they may; do the rest yourself/,
+    );
+  },
+);

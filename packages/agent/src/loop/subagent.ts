@@ -28,12 +28,16 @@ export interface SubagentOptions {
   readonly tools: readonly Tool[];
   readonly context: ToolContext;
   readonly hooks: Hooks | undefined;
+  /** The requests that all subagents of the turn may still make. */
+  readonly budget: { left: number };
 }
 
 const toolNames: ReadonlySet<string> = new Set(["read", "list", "find", "grep"]);
 const maxRequests = 40;
 const lastRequest =
   "This is your last answer. Do not call tools. Report what you have found and what you have not found.";
+
+const spent = "the subagents of this turn have made as many requests as they may";
 
 /** Throws ToolError when it fails, and rejects when its call is cancelled. */
 export async function runSubagent(
@@ -84,7 +88,10 @@ class Subagent {
     transcript.addUser([{ type: "text", text: this.#task.prompt }]);
     let calls = 0;
     for (let requests = 1; requests <= maxRequests; requests++) {
-      if (requests === maxRequests) transcript.addNote(lastRequest);
+      const { budget } = this.#options;
+      if (budget.left <= 0) throw new ToolError(spent, { advice: "do the rest yourself" });
+      if (requests === maxRequests || budget.left === 1) transcript.addNote(lastRequest);
+      budget.left -= 1;
       const step = await this.#request();
       if (step.cause === "refusal") throw new ToolError("the model refused to work on the task");
       const isCut = step.cause === "length";

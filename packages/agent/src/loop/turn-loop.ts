@@ -58,6 +58,7 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
   const { turn } = options;
   const { data: state } = turn.session;
   const guard = new LoopGuard();
+  const budget = { left: options.maxRequests };
   try {
     let hasText = false;
     let cuts = 0;
@@ -88,7 +89,14 @@ export async function runLoop(options: LoopOptions): Promise<StopReason> {
         hooks: options.hooks,
         touched: (access) => void paths.push(...pathsOf(access)),
         delegate: (task, call) =>
-          runSubagent(task, call, { turn, model: options.model(), tools, context, hooks: options.hooks }),
+          runSubagent(task, call, {
+            turn,
+            model: options.model(),
+            tools,
+            context,
+            hooks: options.hooks,
+            budget,
+          }),
       };
       await runCalls(step.calls, given, (call, outcome) =>
         state.transcript.addOutcome(guard.checked(call, outcome)),

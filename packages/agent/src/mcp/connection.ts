@@ -130,12 +130,12 @@ export class Connection {
 
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
-    return (await this.#ask((options) => this.#client.listTools(undefined, options), { signal })).tools;
+    return (await this.#list((options) => this.#client.listTools(undefined, options), signal)).tools;
   }
 
   async prompts(signal: AbortSignal): Promise<readonly Prompt[]> {
     if (this.#client.getServerCapabilities()?.prompts === undefined) return [];
-    return (await this.#ask((options) => this.#client.listPrompts(undefined, options), { signal })).prompts;
+    return (await this.#list((options) => this.#client.listPrompts(undefined, options), signal)).prompts;
   }
 
   async resources(call: CallOptions): Promise<readonly Resource[]> {
@@ -174,6 +174,20 @@ export class Connection {
     }
     await this.#client.close().catch(() => undefined);
     await this.#transport.close().catch(() => undefined);
+  }
+
+  /** Turns wait for the lists: all of their pages have the time of a start. */
+  async #list<Result>(
+    send: (options: RequestOptions) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const late = AbortSignal.timeout(this.#entry.timeoutMs ?? startMs);
+    try {
+      return await this.#ask(send, { signal: AbortSignal.any([signal, late]) });
+    } catch (error) {
+      if (!late.aborted || signal.aborted) throw error;
+      throw new Error(describeFailure(late.reason, this.#entry, this.#transport));
+    }
   }
 
   async #ask<Result>(

@@ -8,6 +8,7 @@ import type {
 import type { ContentBlock } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { ToolCallContent } from "@parley/acp/model";
+import { withoutNotes } from "../model/agent-requests.ts";
 import type { MediaPart, TextPart } from "../model/model.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { limitedContent } from "../tools/base/truncation.ts";
@@ -64,9 +65,9 @@ function partOf(block: McpContent): TextPart | MediaPart {
 export function promptBlocks({ messages }: GetPromptResult): ContentBlock[] {
   return messages.map(({ role, content }) => {
     const block = blockOf(content);
-    return role === "assistant" && block.type === "text"
-      ? { type: "text", text: `Assistant: ${block.text}` }
-      : block;
+    if (block.type !== "text") return block;
+    const text = withoutNotes(String(block.text));
+    return { type: "text", text: role === "assistant" ? `Assistant: ${text}` : text };
   });
 }
 

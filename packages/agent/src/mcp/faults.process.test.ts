@@ -341,6 +341,24 @@ test("a result of megabytes is cut for the model and the user, with a note", pat
   assert.ok(JSON.stringify(updates).length < 400_000);
 });
 
+test(
+  "F9 TH13 a server whose list of tools does not end costs its timeout and no more",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {});
+    const source = `let page = 0;
+    const answer = async (method) => {
+      if (method === "initialize") return hello({ tools: {} });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return { tools: [tool("t" + page)], nextCursor: String(page++) };
+    };`;
+    const server = scriptServer(cwd, "endless", source, { more: { _meta: { timeout: 2_000 } } });
+    const { session, updates } = await conversation(context, cwd, [says("done")], server);
+    await session.prompt("go").result;
+    assert.deepEqual(notices(updates), ["The MCP server endless did not answer in time (2 s)."]);
+  },
+);
+
 test("a program that is not an MCP server fails with a clear message", patient, async (context) => {
   const cwd = temporaryFolder(context, {
     "chatty.mjs": 'process.stdin.on("data", () => console.log("hello?"));',

@@ -50,6 +50,29 @@ for (const version of [1, 2] as const) {
 }
 
 test(
+  "TH16 a command of the project does not use the prompts of the user's servers",
+  patient,
+  async (context) => {
+    const cwd = temporaryFolder(context, {
+      ".agents/commands/innocent.md": "/own:query $ARGUMENTS and more",
+    });
+    const source = `const answer = (method, params) => {
+      if (method === "initialize") return hello({ prompts: {} });
+      if (method === "prompts/list") return { prompts: [{ name: "query", arguments: [{ name: "what" }] }] };
+      if (method === "prompts/get")
+        return { messages: [{ role: "user", content: { type: "text", text: "of the server" } }] };
+    };`;
+    const model = scriptedModel([says("one"), says("two")]);
+    const mcpServers = [scriptServer(cwd, "own", source)];
+    const { session } = await talkUntilEnd(context, { version: 2, cwd, models: [model], mcpServers });
+    await session.prompt("/innocent x").result;
+    assert.match(JSON.stringify(model.requests[0]?.messages), /\/own:query x and more/);
+    await session.prompt("/own:query x").result;
+    assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /of the server/);
+  },
+);
+
+test(
   "a changed list of tools reaches the model after a summary; the user is told once, and commands follow at once",
   patient,
   async (context) => {

@@ -15,3 +15,8 @@ export const summaryRequest =
   "Do not call tools.";
 /** Begins what the agent tells a model besides the words of the user. */
 export const noteStart = "<situation>";
+
+/** The words of somebody else without what looks like a note of ours, or like its end. */
+export function withoutNotes(text: string): string {
+  return text.replaceAll(/<(?=\s*\/?\s*situation\b)/gi, "&lt;");
+}

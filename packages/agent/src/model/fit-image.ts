@@ -12,6 +12,8 @@ const sides = [2_000, 1_000];
 const timeoutMs = 60_000;
 
 const fitted = new WeakMap<MediaPart, Promise<MediaPart>>();
+/** One at a time: a small file may hold an image that takes most of a gigabyte. */
+let last: Promise<unknown> = Promise.resolve();
 
 /** The image itself if it can be sent, or cannot be made smaller; else a smaller one. */
 export function fittedImage(part: MediaPart): Promise<MediaPart> {
@@ -27,7 +29,9 @@ async function smaller(part: MediaPart): Promise<MediaPart> {
   if (imageProblem(bytes) === undefined) return part;
   const size = imageSize(bytes);
   if (size === undefined || size.width * size.height > maxPixels) return part;
-  const found = await inWorker({ bytes, isPhoto: part.mediaType === "image/jpeg" }).catch(() => undefined);
+  const work = last.then(() => inWorker({ bytes, isPhoto: part.mediaType === "image/jpeg" }));
+  last = work.catch(() => undefined);
+  const found = await work.catch(() => undefined);
   if (found === undefined) return part;
   return { ...part, mediaType: found.mediaType, data: Buffer.from(found.bytes).toString("base64") };
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
+import workers from "node:worker_threads";
 import { crc32, deflateSync } from "node:zlib";
 import { inEveryVersion, said, says, scriptedModel, talk } from "../../test/support/agent-probe.ts";
 import { probe, refusal } from "../../test/support/tool-probe.ts";
@@ -125,4 +127,28 @@ inEveryVersion("an image of the user's that is too large is sent as a smaller co
   assert.ok(sent?.type === "image");
   assert.deepEqual(imageSize(Buffer.from(sent.data, "base64")), { width: 2_000, height: 10 });
   assert.doesNotMatch(JSON.stringify(updates), /left out/);
+});
+
+test("TH17 images are made smaller one at a time, since each may take most of a gigabyte", async (t) => {
+  const { Worker } = workers;
+  let running = 0;
+  let most = 0;
+  class Counted extends Worker {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
+      most = Math.max(most, ++running);
+      this.once("exit", () => running--);
+    }
+  }
+  const use = (each: typeof Worker) => {
+    workers.Worker = each;
+    syncBuiltinESMExports();
+  };
+  use(Counted);
+  t.after(() => use(Worker));
+  const { fittedImage } = await import("./fit-image.ts");
+  const data = png(9_000, 10).toString("base64");
+  const images = Array.from({ length: 4 }, () => ({ type: "image", mediaType: "image/png", data }) as const);
+  await Promise.all(images.map((image) => fittedImage(image)));
+  assert.equal(most, 1);
 });

@@ -15,6 +15,7 @@ import {
 import { outcomesOf } from "../../test/support/mcp-probe.ts";
 import { type OAuthProbe, type OAuthProbeOptions, oauthProbe } from "../../test/support/oauth-probe.ts";
 import { type LookOptions, lookAtServer } from "../mcp/look-at-server.ts";
+import { oauthFetch } from "./oauth-fetch.ts";
 
 const patience = { timeout: 20_000 };
 
@@ -440,4 +441,22 @@ test("a damaged file of a login counts as none", patience, async (t) => {
   const [file = ""] = readdirSync(at.folder);
   writeFileSync(join(at.folder, file), '{"version":1,"tokens":');
   assert.equal((await at.look()).state, "needs_login");
+});
+
+test("TH13 an answer of an authorisation server that does not end is given up", async () => {
+  let sent = 0;
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1;
+        controller.enqueue(new Uint8Array(64 * 1024));
+      },
+    });
+  for (const status of [200, 400]) {
+    const { fetch } = oauthFetch(async () => new Response(body(), { status }));
+    await assert.rejects(async () => fetch("https://auth.example/token", { method: "POST" }), {
+      message: "auth.example cannot be reached: its answer is too long",
+    });
+  }
+  assert.ok(sent < 100, `${sent} pieces were read`);
 });

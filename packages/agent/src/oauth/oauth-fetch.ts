@@ -17,6 +17,8 @@ export class OAuthRefusal extends Error {
 }
 
 const timeoutMs = 30_000;
+/** Metadata and tokens are small. */
+const maxBytes = 1024 * 1024;
 
 export interface OAuthFetch {
   readonly fetch: FetchLike;
@@ -33,7 +35,7 @@ export function oauthFetch(send: FetchLike): OAuthFetch {
     async fetch(input, init = {}) {
       const url = new URL(input);
       try {
-        const response = await send(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+        const response = await whole(await send(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }));
         if (init.method !== "POST" || response.status < 400) return response;
         throw new OAuthRefusal(url, response.status, await codeOf(response));
       } catch (error) {
@@ -42,6 +44,19 @@ export function oauthFetch(send: FetchLike): OAuthFetch {
       }
     },
   };
+}
+
+/** The answer, read to its end. Rejects for one that is too long. */
+async function whole(response: Response): Promise<Response> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error("its answer is too long");
+    chunks.push(chunk);
+  }
+  const { status, headers } = response;
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
 }
 
 /** "fetch failed" does not say where. */

@@ -248,6 +248,21 @@ test("a web page instead of an answer is reported as a wrong address", async () 
   });
 });
 
+test("TH14 a redirect is not followed: neither key nor conversation reach another host", async () => {
+  await withFake([good], async (other) => {
+    for (const status of [301, 302, 307, 308]) {
+      const location = `${other.url}/messages?from=here`;
+      await withFake([failed(status, {}, { location })], async (fake) => {
+        const { error } = await askInVain(modelAt(fake.url, sonnet, {}, thrice));
+        assert.equal(error.kind, "bad_request");
+        assert.match(error.message, /redirect to 127\.0\.0\.1:\d+, which is not followed\. .*baseUrl/);
+        assert.equal(fake.requests.length, 1);
+      });
+    }
+    assert.deepEqual(other.requests, []);
+  });
+});
+
 test("an abort before the answer reaches the server and is not reported as a provider error", async () => {
   const arrived = gate();
   const ended = Promise.withResolvers<string>();

@@ -66,6 +66,17 @@ test("Bedrock: a request is signed with the account's keys, for its region, and 
   });
 });
 
+test("TH25 Bedrock: an error that quotes the token of the session is shown without it", async () => {
+  const quoting = failed(403, {
+    message: "The token token-of-the-session or secret-of-the-account is wrong",
+  });
+  await withFake([quoting], async (fake) => {
+    const env = { ...account, AWS_SESSION_TOKEN: "token-of-the-session", AWS_REGION: "eu-west-3" };
+    const { error } = await askInVain(chosen(sonnet, { baseUrl: fake.url }, env));
+    assert.match(error.message, /The token \*\*\* or \*\*\* is wrong/);
+  });
+});
+
 test("Bedrock: an API key is used instead of the account, and thoughts go back with their signature", async () => {
   const thinking = [
     event("messageStart", { role: "assistant" }),

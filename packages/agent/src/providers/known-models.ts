@@ -55,12 +55,14 @@ export function factsOf(
   endpoint: Endpoint,
   name: string,
   registry: Registry = builtInRegistry,
-  found: KnownFacts = {},
+  found?: KnownFacts,
 ): ModelFacts {
-  const { id, kind, models } = endpoint;
+  const { id, kind, label, models } = endpoint;
   const overrides: ModelOverrides = Object.hasOwn(models, name) ? (models[name] ?? {}) : {};
   const known = lookedUp(endpoint, name, registry);
-  const facts = { name, ...defaults[kind], ...known, ...found, ...overrides, id: `${id}/${name}` };
+  // whatever listens on this machine may call its model as it likes: people see where it is
+  const here = found && { ...found, name: `${name} (${label})` };
+  const facts = { name, ...defaults[kind], ...known, ...here, ...overrides, id: `${id}/${name}` };
   // servers count the limit as used: a conversation must fit beside it
   const most =
     overrides.maxOutput ?? Math.min(facts.maxOutput ?? Infinity, Math.floor(facts.contextWindow / 3));

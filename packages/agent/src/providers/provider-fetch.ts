@@ -13,7 +13,9 @@ function fetchFor(endpoint: Endpoint): typeof globalThis.fetch {
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const proxy = endpoint.proxy(url);
-    return proxy === undefined ? direct(input, init) : fetchThrough(proxy, input, init);
+    // a redirect would take the conversation along, and the key: only one of the headers for keys is dropped on the way
+    const options = { ...init, redirect: "manual" } as const;
+    return proxy === undefined ? direct(input, options) : fetchThrough(proxy, input, options);
   };
 }
 
@@ -34,6 +36,12 @@ export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
         : [input, init];
     const response = await fetchFor(endpoint)(address, options);
     const type = response.headers.get("content-type") ?? "";
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel();
+      const host = URL.parse(response.headers.get("location") ?? "", endpoint.baseUrl)?.host ?? "nowhere";
+      const message = `${endpoint.label} answered with a redirect to ${host}, which is not followed. If you trust that address, set it as baseUrl in the config.`;
+      throw new Failure(new ModelError("bad_request", message), false);
+    }
     if (!response.ok) return response;
     if (type.startsWith("text/html")) {
       await response.body?.cancel();

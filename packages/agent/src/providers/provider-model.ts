@@ -124,7 +124,8 @@ class ProviderClient {
     const key = this.#endpoint.key();
     const headers = Object.entries(this.#endpoint.headers);
     const secretHeaders = headers.filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
-    const secrets = [...secretHeaders.map(([, value]) => value), ...(key === undefined ? [] : [key.value])];
+    const ofKey = [key?.value, key?.account?.sessionToken].filter((value) => value !== undefined);
+    const secrets = [...secretHeaders.map(([, value]) => value), ...ofKey];
     return failureOf(thrown, {
       endpoint: this.#endpoint,
       model: this.#name ?? this.#facts.name,

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import type { TestContext } from "node:test";
 import {
   calls,
   inEveryVersion,
@@ -11,6 +12,7 @@ import {
   says,
   scriptedModel,
   talk,
+  temporaryFolder,
 } from "../../test/support/agent-probe.ts";
 import { stubWrite } from "../../test/support/stub-tools.ts";
 
@@ -106,18 +108,53 @@ inEveryVersion(
   },
 );
 
-inEveryVersion("a git that takes too long is asked once", { "bin/git": "", "log.txt": "" }, async (setup) => {
-  const { cwd, context } = setup;
-  mkdirSync(join(cwd, ".git"));
-  // it waits for the end of a pipe that nobody ends
-  const slow = `#!/bin/sh\necho x >> '${join(cwd, "log.txt")}'\nexec tail -f /dev/null\n`;
-  writeFileSync(join(cwd, "bin/git"), slow);
-  chmodSync(join(cwd, "bin/git"), 0o755);
+/** Puts a program in the place of git. */
+function gitAt(context: TestContext, folder: string, script: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "git"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const { PATH = "" } = process.env;
-  process.env["PATH"] = `${join(cwd, "bin")}${delimiter}${PATH}`;
+  process.env["PATH"] = `${folder}${delimiter}${PATH}`;
   context.after(() => {
     process.env["PATH"] = PATH;
   });
+}
+
+inEveryVersion(
+  "TH16 a repository cannot make git fetch with its programs, nor take the place of git",
+  { "a.txt": "a\n", "sub/b.txt": "b\n" },
+  async (setup) => {
+    const { cwd, context } = setup;
+    const ran = join(cwd, "ran");
+    repository(cwd);
+    const evil = join(cwd, "evil.sh");
+    writeFileSync(evil, `#!/bin/sh\ntouch '${ran}'\nexit 1\n`, { mode: 0o755 });
+    // a clone without its objects, which git would fetch to compare
+    const settings = {
+      "core.repositoryFormatVersion": "1",
+      "extensions.partialClone": "origin",
+      "remote.origin.promisor": "true",
+      "remote.origin.url": "ssh://example.org/a",
+      "core.sshCommand": evil,
+    };
+    for (const [name, value] of Object.entries(settings)) git(cwd, "config", name, value);
+    const tree = execFileSync("git", ["rev-parse", "HEAD^{tree}"], { cwd, encoding: "utf8" }).trim();
+    rmSync(join(cwd, ".git/objects", tree.slice(0, 2), tree.slice(2)));
+    gitAt(context, join(cwd, "node_modules/.bin"), `touch '${ran}'`);
+    const model = scriptedModel([says("one"), says("two")]);
+    for (const folder of [cwd, join(cwd, "sub")]) {
+      const { session } = await talk({ ...setup, cwd: folder, tools, models: [model] });
+      await session.prompt("go").result;
+    }
+    assert.equal(existsSync(ran), false);
+  },
+);
+
+inEveryVersion("a git that takes too long is asked once", { "log.txt": "" }, async (setup) => {
+  const { cwd, context } = setup;
+  mkdirSync(join(cwd, ".git"));
+  // it waits for the end of a pipe that nobody ends
+  const slow = `echo x >> '${join(cwd, "log.txt")}'\nexec tail -f /dev/null`;
+  gitAt(context, temporaryFolder(context, {}), slow);
   const model = scriptedModel([says("one"), says("two")]);
   const { session } = await talk({ ...setup, tools, models: [model] });
   await session.prompt("go").result;

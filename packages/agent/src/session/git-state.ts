@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { findProgram } from "../tools/base/find-program.ts";
 
 /** A larger repository is not worth the wait. */
 const patienceMs = 1_000;
@@ -15,17 +16,26 @@ const safely = [
   "-c",
   `core.hooksPath=${process.platform === "win32" ? "NUL" : "/dev/null"}`,
 ];
-/** Programs that `git status` runs on changed files. */
-const filters = ["config", "--show-scope", "--get-regexp", String.raw`^filter\..*\.(clean|process)$`];
+/** Objects that a repository says are elsewhere are not fetched: it also says by which program. */
+const closed = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_TERMINAL_PROMPT: "0" };
+/** Programs that `git status` runs on changed files, and those that git-lfs, a usual filter of users, runs itself. */
+const programs = String.raw`^(filter\..*\.(clean|process)|lfs\.extension\..*)$`;
+const filters = ["config", "--show-scope", "--get-regexp", programs];
 const status = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all"];
 
 /** One session's view of git. A repository that was too slow once is not asked again. */
 export class GitState {
   #isSlow = false;
+  #program: Promise<string | undefined> | undefined;
 
   /** One line for the model; undefined outside a repository, and where git is missing, slow or not safe to ask. */
-  async line(cwd: string, signal: AbortSignal): Promise<string | undefined> {
-    if (this.#isSlow || !isRepository(cwd)) return undefined;
+  async line(
+    { cwd, roots }: { readonly cwd: string; readonly roots: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const repository = this.#isSlow ? undefined : repositoryOf(cwd);
+    if (repository === undefined) return undefined;
+    this.#program ??= findProgram("git", [repository, ...roots]);
     const configured = await this.#run(cwd, filters, signal);
     // a filter in the user's own config is trusted, one in the repository's is not
     if (configured === undefined || /^(?:local|worktree)\t/m.test(configured)) return undefined;
@@ -34,10 +44,13 @@ export class GitState {
   }
 
   /** The output; undefined when git fails. Nothing found is no failure. */
-  #run(cwd: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-    const options = { cwd, signal, timeout: patienceMs, killSignal: "SIGKILL", maxBuffer } as const;
+  async #run(cwd: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const program = await this.#program;
+    if (program === undefined) return undefined;
+    const env = { ...process.env, ...closed };
+    const options = { cwd, env, signal, timeout: patienceMs, killSignal: "SIGKILL", maxBuffer } as const;
     return new Promise((resolve) => {
-      execFile("git", [...safely, ...args], options, (error, stdout) => {
+      execFile(program, [...safely, ...args], options, (error, stdout) => {
         if (error?.killed && !signal.aborted) this.#isSlow = true;
         const isNothing = error?.code === 1 && args === filters;
         resolve(error === null || isNothing ? stdout : undefined);
@@ -46,10 +59,10 @@ export class GitState {
   }
 }
 
-function isRepository(cwd: string): boolean {
+function repositoryOf(cwd: string): string | undefined {
   for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return true;
-    if (dirname(folder) === folder) return false;
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return undefined;
   }
 }
 

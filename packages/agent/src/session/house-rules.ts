@@ -1,14 +1,18 @@
 // Reads the instructions that people keep for agents: AGENTS.md, else CLAUDE.md, of the user, the project and its folders.
 
 import { existsSync } from "node:fs";
-import { readFile, realpath } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { join, parse, relative, sep } from "node:path";
+import { type LocalFiles, localFiles } from "@parley/acp/node";
+import { withoutNotes } from "../model/agent-requests.ts";
 import { foldersDownTo } from "../skills/project-folders.ts";
+import { isProtected } from "../tools/base/protected-paths.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"] as const;
 /** A longer file is cut, since every request carries it. */
 const maxCharacters = 32_000;
+/** A project may have any number of files. The most general ones are left out first. */
+const maxTogether = 128_000;
 
 export interface RulesFile {
   readonly path: string;
@@ -28,12 +32,13 @@ export async function houseRules({
 }: RulesOptions & { readonly userFolder?: string | undefined }): Promise<RulesFile[]> {
   const [cwd, ...others] = roots;
   const project = cwd === undefined ? [] : foldersDownTo(cwd);
-  const own = userFolder === undefined ? undefined : await contents(join(userFolder, fileNames[0]));
+  const own = userFolder === undefined ? undefined : await ownRules(join(userFolder, fileNames[0]));
   const theirs = await Promise.all([
     ...others.toReversed().map((root) => readable([root], root, vetoes)),
     readable(project, project[0] ?? "", vetoes),
   ]);
-  return [...(own === undefined ? [] : [own]), ...theirs.flat().filter(({ path }) => path !== own?.path)];
+  const ofProject = limited(theirs.flat().filter(({ path }) => path !== own?.path));
+  return [...(own === undefined ? [] : [own]), ...ofProject];
 }
 
 /**
@@ -56,13 +61,27 @@ export async function nestedRules(
     found.push(...files.filter((file) => file.path !== path));
   }
   if (found.length === 0) return undefined;
-  return ["These folders have their own instructions, for all files in them:", ...found.map(quoted)].join(
-    "\n",
-  );
+  return [
+    "These folders have their own instructions, for all files in them:",
+    ...limited(found).map(quoted),
+  ].join("\n");
 }
 
+function limited(files: readonly RulesFile[]): RulesFile[] {
+  let left = maxTogether;
+  return files
+    .toReversed()
+    .filter(({ text }) => {
+      left -= text.length;
+      return left >= 0;
+    })
+    .toReversed();
+}
+
+/** The text can neither end its place nor begin a note of ours. */
 export function quoted({ path, text }: RulesFile): string {
-  return `<instructions from=${JSON.stringify(path)}>\n${text.trim()}\n</instructions>`;
+  const words = withoutNotes(text.trim()).replaceAll(/<(?=\s*\/\s*instructions\b)/gi, "&lt;");
+  return `<instructions from=${JSON.stringify(path)}>\n${words}\n</instructions>`;
 }
 
 function byLength(a: string, b: string): number {
@@ -84,40 +103,57 @@ function rulesIn(folder: string): string | undefined {
   return fileNames.map((name) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** The rules in these folders that the client lets be read, and that do not lead out of `top` by a link. */
+/** The rules in these folders that the client lets be read, and that do not lead out of `top`, or to secrets, by a link. */
 async function readable(
   folders: readonly string[],
   top: string,
   vetoes: Vetoes | undefined,
 ): Promise<RulesFile[]> {
-  const files = folders.flatMap((folder) => rulesIn(folder) ?? []);
-  if (files.length === 0) return [];
-  const realTop = await realpath(top).catch(() => top);
+  const paths = folders.flatMap((folder) => rulesIn(folder) ?? []);
+  if (paths.length === 0) return [];
+  await using files = opened(top);
+  if (files === undefined) return [];
   const named = await Promise.all(
-    files.map(async (path) => ({ path, real: await realpath(path).catch(() => "") })),
+    paths.map(async (path) => ({ path, real: await files.realPath(path).catch(() => undefined) })),
   );
-  const inside = named.filter(({ real }) => real.startsWith(realTop + sep));
+  const inside = named.flatMap(({ path, real }) =>
+    real === undefined || isProtected(real, "read") ? [] : [{ path, real }],
+  );
   const names = new Set(inside.flatMap(({ path, real }) => [path, real]));
   // a client that does not answer has not agreed
   const hidden = await vetoes?.unreadable([...names]).catch(() => names);
   const allowed = inside.filter(({ path, real }) => !hidden?.has(path) && !hidden?.has(real));
-  const texts = await Promise.all(allowed.map(({ path }) => contents(path)));
+  const texts = await Promise.all(allowed.map((file) => contents(files, file)));
   return texts.filter((file) => file !== undefined);
 }
 
-async function contents(path: string): Promise<RulesFile | undefined> {
+/** The user's own, wherever a link leads. */
+async function ownRules(path: string): Promise<RulesFile | undefined> {
+  await using files = opened(parse(path).root);
+  const real = await files?.realPath(path).catch(() => undefined);
+  return files === undefined || real === undefined ? undefined : contents(files, { path, real });
+}
+
+/** Undefined when the folder is gone. */
+function opened(folder: string): LocalFiles | undefined {
   try {
-    const text = await readFile(path, "utf8");
-    if (text.trim() === "") return undefined;
-    const isCut = text.length > maxCharacters;
-    return {
-      path,
-      text: isCut ? `${text.slice(0, maxCharacters)}\n[the file is longer and was cut here]` : text,
-    };
+    return localFiles({ roots: [folder] });
   } catch {
-    // removed or unreadable
     return undefined;
   }
+}
+
+/** Only of a regular file, so that a pipe cannot hold it up, and of no link that took its place. */
+async function contents(
+  files: LocalFiles,
+  { path, real }: { readonly path: string; readonly real: string },
+): Promise<RulesFile | undefined> {
+  // removed or unreadable
+  const text = await files.readText(real, { followLinks: false }).catch(() => "");
+  if (text.trim() === "") return undefined;
+  const isCut = text.length > maxCharacters;
+  const shown = isCut ? `${text.slice(0, maxCharacters)}\n[the file is longer and was cut here]` : text;
+  return { path, text: shown };
 }
 
 /** The folders below the root on the way to a path, and the path itself, which may be one. */

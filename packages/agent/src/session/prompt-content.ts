@@ -2,6 +2,7 @@
 
 import type { ContentBlock, Turn } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { withoutNotes } from "../model/agent-requests.ts";
 import { type MediaFacts, mediaNote, mediaProblem, pdfType } from "../model/media.ts";
 import type { MediaPart, ModelMessage, TextPart } from "../model/model.ts";
 import { imageTypeOf, isBinary, isPdf } from "../tools/base/media-type.ts";
@@ -66,7 +67,7 @@ function embedded(block: ContentBlock): TextPart | MediaPart {
   const name = String(uri);
   const quoted = (words: string): TextPart => ({
     type: "text",
-    text: `<resource uri=${JSON.stringify(name)}>\n${words}\n</resource>`,
+    text: `<resource uri=${JSON.stringify(name)}>\n${withoutNotes(words)}\n</resource>`,
   });
   if (typeof text === "string") return quoted(text);
   const data = String(blob);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { AgentSession, Turn } from "@parley/acp";
 import type { FileOutcome, Review, UndoResult } from "@parley/review";
+import { withoutNotes } from "../model/agent-requests.ts";
 import { oneLine } from "../text/safe-text.ts";
 import type { Access } from "../tools/base/tool.ts";
 import { tell } from "./tell.ts";
@@ -218,8 +219,9 @@ function fileLine({ path, outcome, reason }: FileOutcome, cwd: string): string {
 
 /** It quotes lines, and may be as long as all changes. */
 function shortened(report: string | undefined): string | undefined {
-  if (report === undefined || report.length <= maxNoteCharacters) return report;
-  return `${report.slice(0, maxNoteCharacters).toWellFormed()}\n[there are more; cut here]`;
+  const words = report === undefined ? undefined : withoutNotes(report);
+  if (words === undefined || words.length <= maxNoteCharacters) return words;
+  return `${words.slice(0, maxNoteCharacters).toWellFormed()}\n[there are more; cut here]`;
 }
 
 function isDone({ outcome }: FileOutcome): boolean {

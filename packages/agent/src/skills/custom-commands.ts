@@ -2,10 +2,11 @@
 
 import { type ContentBlock, RequestError } from "@parley/acp";
 import type { AvailableCommand } from "@parley/acp/model";
+import { withoutNotes } from "../model/agent-requests.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 import { frontMatterOf, lineOf } from "./front-matter.ts";
-import { markdownFiles, type Places } from "./markdown-files.ts";
-import { findSkills, textOfSkill } from "./skills.ts";
+import { type FileOrigin, markdownFiles, type Places } from "./markdown-files.ts";
+import { findSkills, namesOf, textOfSkill } from "./skills.ts";
 
 interface CustomCommand {
   /** Folders are part of it: `git:commit`. */
@@ -16,7 +17,7 @@ interface CustomCommand {
   /** The prompt; `$ARGUMENTS`, `$1` and so on stand for what is written behind the command. */
   text(): Promise<string>;
   readonly path: string;
-  readonly isOfProject: boolean;
+  readonly origin: FileOrigin;
 }
 
 const maxDescription = 200;
@@ -24,27 +25,25 @@ const maxDescription = 200;
 /** By name; of two with one name, that of the project counts, and of the folder closest to the working directory. */
 async function findCommands(places: Places): Promise<CustomCommand[]> {
   const files = await markdownFiles("commands", places, (name) => name.endsWith(".md"));
-  const commands = await Promise.all(
-    files.map(async ({ path, relativePath, text, isOfProject }): Promise<CustomCommand> => {
-      const { fields, body } = await frontMatterOf(text);
-      const name = relativePath.slice(0, -".md".length).replaceAll(/[\\/]/g, ":");
-      const first = lineOf(
-        body.split("\n").find((line) => line.trim() !== ""),
-        maxDescription,
-      );
-      const hint =
-        lineOf(fields["argument-hint"], maxDescription) ??
-        (/\$(?:ARGUMENTS|[1-9])/.test(body) ? "arguments" : undefined);
-      return {
-        name,
-        description: lineOf(fields["description"], maxDescription) ?? first ?? name,
-        ...(hint !== undefined && { hint }),
-        text: async () => body.trim(),
-        path,
-        isOfProject,
-      };
-    }),
-  );
+  const commands = files.map(({ path, relativePath, text, origin }): CustomCommand => {
+    const { fields, body } = frontMatterOf(text);
+    const name = relativePath.slice(0, -".md".length).replaceAll(/[\\/]/g, ":");
+    const first = lineOf(
+      body.split("\n").find((line) => line.trim() !== ""),
+      maxDescription,
+    );
+    const hint =
+      lineOf(fields.get("argument-hint"), maxDescription) ??
+      (/\$(?:ARGUMENTS|[1-9])/.test(body) ? "arguments" : undefined);
+    return {
+      name,
+      description: lineOf(fields.get("description"), maxDescription) ?? first ?? name,
+      ...(hint !== undefined && { hint }),
+      text: async () => body.trim(),
+      path,
+      origin,
+    };
+  });
   const usable = commands.filter(({ name }) => isCommandName(name));
   return [...new Map(usable.map((command) => [command.name, command])).values()];
 }
@@ -89,8 +88,8 @@ export class CustomCommands {
       first?.type === "text" ? (/^\s*\/(\S+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
     const command = this.#found.find(({ name }) => name === word);
     if (command === undefined) return prompt;
-    const { path, isOfProject } = command;
-    if (isOfProject && (await vetoes?.unreadable([path]))?.has(path)) {
+    const { path, origin } = command;
+    if (origin.isOfProject && ((await vetoes?.unreadable(namesOf(command)))?.size ?? 0) > 0) {
       throw new RequestError(
         "invalid_params",
         `/${word} is in ${path}, which your rules do not allow to be read`,
@@ -99,7 +98,7 @@ export class CustomCommands {
         },
       );
     }
-    const text = expanded(await command.text(), argument.trim());
+    const text = expanded(withoutNotes(await command.text()), argument.trim());
     return prompt.map((block, i) => (i === at ? { type: "text" as const, text } : block));
   }
 }

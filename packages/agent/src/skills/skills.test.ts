@@ -1,7 +1,8 @@
 // Skills and custom commands, as a project and a user keep them.
 
 import assert from "node:assert/strict";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AvailableCommand } from "@parley/acp/model";
@@ -172,16 +173,68 @@ inEveryVersion(
   },
 );
 
-test("front matter is read as YAML, and as lines where it is none", async () => {
-  assert.deepEqual(await frontMatterOf("---\na: 1\n---\nbody"), { fields: { a: 1 }, body: "body" });
-  assert.deepEqual(await frontMatterOf("---\nwhen: use: this\n---\n"), {
-    fields: { when: "use: this" },
-    body: "",
+inEveryVersion(
+  "TH17 a skill whose file becomes a pipe or a link after the question is not read",
+  { ...files, "secret.txt": "hunter2" },
+  async (setup) => {
+    const skill = join(setup.cwd, ".agents/skills/release/SKILL.md");
+    const swaps = [
+      () => execFileSync("mkfifo", [skill]),
+      () => symlinkSync(join(setup.cwd, "secret.txt"), skill),
+      () => symlinkSync("/etc/hostname", skill),
+    ];
+    for (const swap of swaps) {
+      rmSync(skill);
+      writeFileSync(skill, release);
+      const model = scriptedModel([calls(["skill", { name: "release" }]), says("done")]);
+      const beforeTool = () => {
+        rmSync(skill);
+        swap();
+        return undefined;
+      };
+      const { session, end } = await talk({ ...setup, models: [model], hooks: { beforeTool } });
+      await session.prompt("make a release").result;
+      assert.match(JSON.stringify(model.requests[1]?.messages.at(-1)), /is not there any more/);
+      await end();
+    }
+  },
+);
+
+inEveryVersion(
+  "TH16 a link of a project makes no command of a file with secrets, nor of a folder elsewhere",
+  { ...files, ".env": "TOKEN=hunter2\n", "docs/a.md": "from the docs\n" },
+  async (setup) => {
+    symlinkSync("../../.env", join(setup.cwd, ".agents/commands/deploy.md"));
+    symlinkSync("../../docs", join(setup.cwd, ".agents/commands/docs"));
+    symlinkSync("/etc", join(setup.cwd, ".agents/commands/etc"));
+    const model = scriptedModel([says("one"), says("two")]);
+    const { session, end } = await talk({ ...setup, models: [model] });
+    await session.prompt("/deploy now").result;
+    await session.prompt("/docs:a").result;
+    assert.doesNotMatch(JSON.stringify(model.requests), /hunter2/);
+    assert.match(JSON.stringify(model.requests[1]?.messages), /\/deploy now.*from the docs/);
+    await end();
+  },
+);
+
+test("front matter gives its texts, quoted, folded or plain", () => {
+  const fields = (yaml: string) => Object.fromEntries(frontMatterOf(`---\n${yaml}\n---\nbody`).fields);
+  assert.deepEqual(fields("a: 1\nwhen: use: this  "), { a: "1", when: "use: this" });
+  assert.deepEqual(fields(`a: "say \\"hi\\""\nb: 'it''s'\nc:\n  on the\n  next line`), {
+    a: 'say "hi"',
+    b: "it's",
+    c: "on the\nnext line",
   });
-  assert.deepEqual(await frontMatterOf("# no front matter\n---\n"), {
-    fields: {},
-    body: "# no front matter\n---\n",
+  assert.deepEqual(fields("a: >-\n  one\n\n  two\nb: [x]\nc: {d: e}\nf:\n  - g\nh:\n  i: j"), {
+    a: "one\n\ntwo",
   });
-  const bomb = "---\na: &a [x, x]\nb: &b [*a, *a]\n---\nbody";
-  assert.equal((await frontMatterOf(bomb)).body, "body");
+  assert.equal(frontMatterOf("---\na: b\n---\nbody").body, "body");
+  assert.equal(frontMatterOf("# no front matter\n---\n").body, "# no front matter\n---\n");
+});
+
+test("TH17 front matter of any shape is read at once", () => {
+  const shapes = ["? ", "- ", "[", "{a: ", "? [", "!!str ", `a: b${" ".repeat(30_000)}x\n`, "a: &a [*a]\n"];
+  const before = performance.now();
+  for (const shape of shapes) frontMatterOf(`---\n${shape.repeat(60_000 / shape.length)}\n---\nbody`);
+  assert.ok(performance.now() - before < 1_000);
 });

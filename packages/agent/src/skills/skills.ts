@@ -1,19 +1,25 @@
 // Skills: instructions for some kinds of task. The model sees their names, and loads one when it is of use.
 
-import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { defineTool } from "../tools/base/define-tool.ts";
 import { type Tool, ToolError, type Vetoes } from "../tools/base/tool.ts";
 import { resolvePath } from "../tools/base/workspace-path.ts";
 import { frontMatterOf, lineOf } from "./front-matter.ts";
-import { type MarkdownFile, markdownFiles, namesBeside, type Places } from "./markdown-files.ts";
+import {
+  type FileOrigin,
+  type MarkdownFile,
+  markdownFiles,
+  namesBeside,
+  type Places,
+  textNow,
+} from "./markdown-files.ts";
 
 export interface Skill {
   readonly name: string;
   readonly description: string;
   /** Of its SKILL.md. */
   readonly path: string;
-  readonly isOfProject: boolean;
+  readonly origin: FileOrigin;
 }
 
 const maxSkills = 100;
@@ -24,25 +30,31 @@ const maxNamed = 50;
 /** By name; of two with one name, that of the project counts, and of the folder closest to the working directory. */
 export async function findSkills(places: Places, vetoes?: Vetoes): Promise<Skill[]> {
   const files = await markdownFiles("skills", places, (name) => name === "SKILL.md");
-  const ofProject = files.filter(({ isOfProject }) => isOfProject).map(({ path }) => path);
+  const ofProject = files.filter(({ origin }) => origin.isOfProject).flatMap(namesOf);
   const hidden = ofProject.length === 0 ? undefined : await vetoes?.unreadable(ofProject);
-  const skills = await Promise.all(files.filter(({ path }) => !hidden?.has(path)).map(skillOf));
+  const open = files.filter((file) => !namesOf(file).some((name) => hidden?.has(name)));
+  const skills = open.map(skillOf);
   const byName = new Map(skills.flatMap((skill) => (skill === undefined ? [] : [[skill.name, skill]])));
   return [...byName.values()].slice(0, maxSkills).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The folders of the user's own skills, whose files are there to be read. */
 export function foldersOutside(skills: readonly Skill[]): string[] {
-  return skills.flatMap(({ path, isOfProject }) => (isOfProject ? [] : [dirname(path)]));
+  return skills.flatMap(({ path, origin }) => (origin.isOfProject ? [] : [dirname(path)]));
 }
 
-async function skillOf({ path, text, isOfProject }: MarkdownFile): Promise<Skill | undefined> {
-  const { fields } = await frontMatterOf(text);
-  const name = [fields["name"], basename(dirname(path))].find(isName);
-  const description = lineOf(fields["description"], maxDescription);
+/** The client's rules hold for its path, and for where that leads. */
+export function namesOf({ path, origin }: Pick<Skill, "path" | "origin">): string[] {
+  return [...new Set([path, origin.real])];
+}
+
+function skillOf({ path, text, origin }: MarkdownFile): Skill | undefined {
+  const { fields } = frontMatterOf(text);
+  const name = [fields.get("name"), basename(dirname(path))].find(isName);
+  const description = lineOf(fields.get("description"), maxDescription);
   // without a description the model cannot know when to use it
   if (name === undefined || description === undefined) return undefined;
-  return { name, description, path, isOfProject };
+  return { name, description, path, origin };
 }
 
 function isName(value: unknown): value is string {
@@ -73,7 +85,8 @@ export function skillTool(skills: readonly Skill[]): Tool {
         const names = skills.map((each) => each.name).join(", ");
         throw new ToolError(`there is no skill ${JSON.stringify(name)}; the skills are: ${names}`);
       }
-      const { path, isOfProject } = skill;
+      const { path, origin } = skill;
+      const { isOfProject } = origin;
       const paths = isOfProject ? (await resolvePath(context, path)).paths : [];
       return {
         presentation: { title: `Load the skill ${name}`, kind: "read", locations: [{ path }] },
@@ -86,11 +99,11 @@ export function skillTool(skills: readonly Skill[]): Tool {
 }
 
 /** The instructions, where their files are, and which. */
-export async function textOfSkill({ name, path }: Skill): Promise<string> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
+export async function textOfSkill({ name, path, origin }: Skill): Promise<string> {
+  const text = await textNow(origin);
   if (text === undefined) throw new ToolError(`the skill ${name} no longer exists: ${path}`);
-  const { body } = await frontMatterOf(text);
-  const beside = await namesBeside(path, maxNamed);
+  const { body } = frontMatterOf(text);
+  const beside = await namesBeside(path, origin, maxNamed);
   return [
     `<skill name=${JSON.stringify(name)} folder=${JSON.stringify(dirname(path))}>`,
     body.trim(),

@@ -208,6 +208,9 @@ test("the config can forbid to look for servers, and their answers are used for 
     const { length } = fake.requests;
     assert.ok(length > 0);
     const before = on.models().models;
+    // whatever listens there may call its models as it likes
+    const named = before.map(({ facts }) => facts).filter(({ id }) => id.startsWith("ollama/"));
+    assert.ok(named.length > 0 && named.every(({ name }) => name.endsWith(" (Ollama)")));
     await on.discover();
     assert.equal(fake.requests.length, length);
     assert.deepEqual(on.models().models, before, "model objects stay the same");

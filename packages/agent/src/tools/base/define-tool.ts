@@ -73,7 +73,11 @@ export function defineTool<
     async prepare(input, context) {
       const checked = checkedArguments(name, inputSchema, withOurNames(inputSchema, names, input));
       const prepared = await withToolErrors(async () => definition.prepare(checked, context));
-      return { ...prepared, run: (run) => withToolErrors(async () => resultOf(await prepared.run(run))) };
+      return {
+        ...prepared,
+        input: checked,
+        run: (run) => withToolErrors(async () => resultOf(await prepared.run(run))),
+      };
     },
   };
 }

@@ -59,6 +59,8 @@ export interface PreparedCall {
   readonly presentation: Presentation;
   /** The access that it needs permission for. */
   readonly access: Access;
+  /** The arguments as they were understood, for hooks. Set by `defineTool`. Default: as the model wrote them. */
+  readonly input?: unknown;
   /**
    * Runs the call, after permission was given. Throw ToolError for failures to report to the model, anything else for
    * bugs and aborts.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { temporaryFolder } from "../../../test/support/agent-probe.ts";
@@ -38,6 +39,13 @@ test("the login shell runs once, without the keys of providers", async (t) => {
   login.prefetch();
   assert.deepEqual(await Promise.all([login.get(), login.get()]), ["/usr/bin:/bin", "/usr/bin:/bin"]);
   assert.equal(readFileSync(join(given.folder, "ran"), "utf8"), "-/home/me\n");
+});
+
+test("TH16 the login shell does not start in the folder of a project", async (t) => {
+  const given = shell(t, 'pwd -P > "$(dirname "$0")/where"');
+  const login = new LoginPath({ ...given, ...patient, env: { PATH: "/usr/bin:/bin" } });
+  await login.get();
+  assert.equal(readFileSync(join(given.folder, "where"), "utf8"), `${realpathSync(homedir())}\n`);
 });
 
 test("a shell that fails, is missing or says nothing useful leaves PATH as it is", async (t) => {

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { userInfo } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { delimiter, isAbsolute } from "node:path";
 import { withTimeout } from "@parley/acp/internal";
 import { groupMark, ProcessGroup } from "@parley/acp/internal/node";
@@ -70,6 +70,8 @@ async function askShell(options: LoginShell): Promise<string | undefined> {
   // a shell of its own prints it, since login shells differ in how they write variables
   const line = `exec /bin/sh -c 'printf "%s%s%s" "$0" "$PATH" "$0"' ${edge}`;
   const child = spawn(shell, ["-l", "-i", "-c", line], {
+    // the start files of many people look at the working directory, which may be a stranger's project
+    cwd: homedir(),
     // a session of its own: an interactive shell must not take over the terminal of this process
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],

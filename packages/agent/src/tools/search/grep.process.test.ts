@@ -1,17 +1,18 @@
 // The contract of `grep`: the same results from our own search and with ripgrep.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test as plainTest, type TestContext } from "node:test";
 import { searchProject } from "../../../test/support/search-project.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
+import { findProgram } from "../base/find-program.ts";
 import type { Tool, Vetoes } from "../base/tool.ts";
 import { editTool } from "../files/edit.ts";
 import { readTool } from "../files/read.ts";
 import { grepTool, grepWith } from "./grep.ts";
-import { findRipgrep } from "./ripgrep.ts";
 
-const ripgrep = await findRipgrep([]);
+const ripgrep = await findProgram("rg", []);
 const own = grepWith(async () => undefined);
 const engines: readonly { readonly name: string; readonly tool: Tool; readonly skip: string | false }[] = [
   { name: "own search", tool: own, skip: false },
@@ -290,13 +291,30 @@ plainTest(
     });
     symlinkSync(at("bin"), `${tools.base}/bin`);
     process.env["PATH"] = `${at("bin")}:${tools.base}/bin:bin::${PATH}`;
-    assert.equal(await findRipgrep([cwd]), ripgrep);
+    assert.equal(await findProgram("rg", [cwd]), ripgrep);
     process.env["PATH"] = at("bin");
-    assert.equal(await findRipgrep([cwd]), undefined);
+    assert.equal(await findProgram("rg", [cwd]), undefined);
     process.env["PATH"] = PATH;
     process.env["RIPGREP_CONFIG_PATH"] = put("rc", "--invert-match\n");
     await sameFrom(tools, { pattern: "needle", path: "src" });
     assert.ok(!existsSync(at("bin/ran")));
+  },
+);
+
+plainTest(
+  "TH17 a pipe in the place of .gitignore does not hold up a search for long",
+  { skip },
+  async (t) => {
+    const { put, call, at } = await probe(t);
+    put("a.txt", "needle");
+    execFileSync("mkfifo", [at(".gitignore")]);
+    const before = performance.now();
+    const { told } = await call(
+      grepWith(async () => ripgrep),
+      { pattern: "needle" },
+    );
+    assert.equal(told, "a.txt:1:needle");
+    assert.ok(performance.now() - before < 20_000);
   },
 );
 

@@ -19,7 +19,9 @@ const maxFileBytes = 4 * 1024 * 1024;
 type FindRipgrep = (roots: readonly string[]) => Promise<string | undefined>;
 
 // loaded on use, to keep startup fast
-export const grepTool = grepWith(async (roots) => (await import("./ripgrep.ts")).findRipgrep(roots));
+export const grepTool = grepWith(async (roots) =>
+  (await import("../base/find-program.ts")).findProgram("rg", roots),
+);
 
 /** Without a ripgrep the search is our own. */
 export function grepWith(find: FindRipgrep): Tool {

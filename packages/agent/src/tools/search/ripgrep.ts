@@ -1,35 +1,17 @@
 // Lists files and finds those that may match with ripgrep, where it is installed; what matches is decided by our own search.
 
 import { spawn } from "node:child_process";
-import { constants, existsSync } from "node:fs";
-import { access, realpath } from "node:fs/promises";
-import { delimiter, dirname, isAbsolute, join, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
 import type { AboveRules } from "./walk-tree.ts";
 
 /** A search takes at most this long; our own search then takes over. */
 const timeoutMs = 30_000;
+/** Names are listed fast, unless a pipe is in the place of a file that says what to ignore. */
+const listMs = 5_000;
 const maxOutputBytes = 64 * 1024 * 1024;
 /** Systems limit the arguments of a command. */
 const maxArgumentChars = process.platform === "win32" ? 24_000 : 100_000;
-
-/**
- * The ripgrep on PATH. A program inside the workspace is not used, for whoever wrote the project may have put it there.
- */
-export async function findRipgrep(roots: readonly string[]): Promise<string | undefined> {
-  const name = process.platform === "win32" ? "rg.exe" : "rg";
-  const isInside = (path: string) => roots.some((root) => `${path}${sep}`.startsWith(`${root}${sep}`));
-  for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-    if (!isAbsolute(folder) || isInside(folder)) continue;
-    const program = await realpath(join(folder, name)).catch(() => undefined);
-    if (program === undefined || isInside(program)) continue;
-    const canRun = await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (canRun) return program;
-  }
-  return undefined;
-}
 
 export interface RipgrepSearch {
   readonly program: string;
@@ -55,8 +37,8 @@ export async function listFiles(
   const excluded = [".git", ".hg", ".svn", ".jj"].map((name) => `--glob=!${name}`);
   const args = [...common, ...excluded, ...flagsOf(withIgnored || above.isIgnored, above)];
   const [all, small] = await Promise.all([
-    run(search, [...args, "--", "./"]),
-    run(search, [...args, `--max-filesize=${maxBytes}`, "--", "./"]),
+    run(search, [...args, "--", "./"], listMs),
+    run(search, [...args, `--max-filesize=${maxBytes}`, "--", "./"], listMs),
   ]);
   if (all === undefined || small === undefined || hasOwnRules(search.directory, all)) return undefined;
   const isSmall = new Set(small);
@@ -125,6 +107,7 @@ function* chunks(paths: readonly string[], directory: string): Generator<readonl
 async function run(
   { program, directory, signal }: RipgrepSearch,
   args: readonly string[],
+  timeout = timeoutMs,
 ): Promise<readonly string[] | undefined> {
   signal.throwIfAborted();
   const { promise, resolve } = Promise.withResolvers<readonly string[] | undefined>();
@@ -133,7 +116,7 @@ async function run(
     // nothing of the environment decides what it does, and it has no keys
     env: { SystemRoot: process.env["SystemRoot"] ?? "" },
     stdio: ["ignore", "pipe", "ignore"],
-    timeout: timeoutMs,
+    timeout,
     signal,
   });
   const output: Buffer[] = [];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { searchProject } from "../../../test/support/search-project.ts";
@@ -75,4 +76,19 @@ test("a folder outside the roots is a question, and what is in it is found witho
   const one = await call(grepTool, { pattern: "needle", path: "../other/a.ts" });
   assert.equal(one.told, `${other}/a.ts:1:needle`);
   assert.match(await refusal(call(listTool, { path: "../other/a.ts" })), /is not a directory; use read$/);
+});
+
+test("TH17 a search is not held up by a pipe in the place of a repository's files", async (t) => {
+  const { put, call, at } = await probe(t);
+  put("one/a.txt", "here");
+  put("two/b.txt", "here");
+  put("two/.git", "gitdir: elsewhere");
+  put("two/elsewhere/HEAD", "");
+  execFileSync("mkfifo", [at("one/.git"), at("two/elsewhere/commondir")]);
+  for (const path of ["one", "two"])
+    assert.match(
+      (await call(findTool, { pattern: "*.txt", path })).told,
+      /^[ab]\.txt|^(?:one|two)\/[ab]\.txt/,
+    );
+  assert.match((await call(grepTool, { pattern: "here" })).told, /a\.txt:1:here\n.*b\.txt:1:here/);
 });

@@ -1,6 +1,6 @@
 // Walks a directory tree by name, without ignored files and version control data; links are not followed.
 
-import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
 import ignore, { type Ignore } from "ignore";
@@ -132,26 +132,27 @@ function isIgnored(rules: IgnoreRules, path: string, isDirectory: boolean): bool
 }
 
 function rulesIn(file: string, directory: string): Rules[] {
+  const text = plainText(file);
+  return text === undefined ? [] : [{ directory, patterns: parsed(text) }];
+}
+
+/** Undefined when there is none. A pipe, a device or a link that leads to one would never end. */
+function plainText(file: string): string | undefined {
   try {
     const stat = lstatSync(file);
-    if (!stat.isFile() || stat.size > maxRuleBytes) return [];
-    return [{ directory, patterns: parsed(readFileSync(file, "utf8")) }];
+    return stat.isFile() && stat.size <= maxRuleBytes ? readFileSync(file, "utf8") : undefined;
   } catch {
-    return [];
+    return undefined;
   }
 }
 
 /** In a worktree or submodule `.git` is a file that points to the repository. */
 function commonDirectory(git: string): string {
-  try {
-    if (statSync(git).isDirectory()) return git;
-    const target = /^gitdir: (.*)$/m.exec(readFileSync(git, "utf8"))?.[1]?.trim() ?? "";
-    const own = isAbsolute(target) ? target : resolve(dirname(git), target);
-    const common = join(own, "commondir");
-    return existsSync(common) ? resolve(own, readFileSync(common, "utf8").trim()) : own;
-  } catch {
-    return git;
-  }
+  const target = /^gitdir: (.*)$/m.exec(plainText(git) ?? "")?.[1]?.trim();
+  if (target === undefined) return git;
+  const own = isAbsolute(target) ? target : resolve(dirname(git), target);
+  const common = plainText(join(own, "commondir"));
+  return common === undefined ? own : resolve(own, common.trim());
 }
 
 /** Matches shell patterns (*, **, ?, [a-z], {a,b}); a pattern without a slash matches names at any depth. */
