@@ -10,7 +10,8 @@ import { PromptQueue } from "./prompt-queue.ts";
 
 /** Finds out what a turn changed. */
 export interface TurnChanges {
-  begin(): Promise<void>;
+  /** `prompt` is what the turn is called. */
+  begin(prompt: string): Promise<void>;
   /** A file is about to be written. It never rejects. */
   protect(path: string): Promise<void>;
   end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
@@ -40,6 +41,8 @@ export class SessionTurns {
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
+  /** Whether the agent has worked on the prompt. */
+  #hasBegun = false;
   #late: LateUpdates | undefined;
   /** Ends the wait for a snapshot. */
   #skip: (() => void) | undefined;
@@ -68,6 +71,11 @@ export class SessionTurns {
   /** The agent has sent something. */
   heard(entry: Entry): void {
     this.#late?.entry(entry);
+    if (
+      entry.kind === "ask" ||
+      (entry.kind === "update" && /^(?:agent_|tool_call|plan)/.test(entry.update.sessionUpdate))
+    )
+      this.#hasBegun = true;
   }
 
   /** For the agent, beside the next prompt. */
@@ -194,9 +202,10 @@ export class SessionTurns {
     const started = performance.now();
     const changes = this.#place.changes();
     let result: PromptResult = { stopReason: "error" };
+    this.#hasBegun = false;
     try {
       // a snapshot that fails must not stop the turn
-      await this.#unlessStopped(changes?.begin().catch((error: unknown) => this.#complain(error)));
+      await this.#unlessStopped(changes?.begin(input.text).catch((error: unknown) => this.#complain(error)));
       const content = await this.#content(input, ready, this.#takeTold());
       result = await this.#answer(ready, content);
       for (;;) {
@@ -206,7 +215,7 @@ export class SessionTurns {
         result = await this.#answer(ready, [{ type: "text", text }]);
       }
     } catch (error) {
-      await this.#failed(error);
+      await this.#failed(error, input);
     }
     this.#prepared();
     this.#prompt = undefined;
@@ -229,11 +238,15 @@ export class SessionTurns {
     }
   }
 
-  async #failed(error: unknown): Promise<void> {
-    const { isCrash } = await import("./session-problem.ts");
-    if (!isCrash(error)) return this.#complain(error);
+  async #failed(error: unknown, input: ChatInput): Promise<void> {
+    const { isCrash, isLost } = await import("./session-problem.ts");
+    const hasEnded = isCrash(error);
+    if (!hasEnded && !isLost(error)) return this.#complain(error);
+    // the agent has done nothing about it: it can be sent again
+    if (!this.#hasBegun) this.#queue.addFirst(input);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
+    if (!hasEnded) return this.#complain(error);
     await this.#place.crashed(error);
   }
 

@@ -3,9 +3,9 @@
 import { relative } from "node:path";
 import type { FileChange, Hunk } from "@parley/review";
 import { safeLine } from "../../terminal/sanitise.ts";
-import { resultLines } from "../review/result-lines.ts";
+import { type NamedResult, resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
-import type { ReviewResult } from "../sheets/review-source.ts";
+
 import { type PickPlace, pickByNumber } from "./pick-by-number.ts";
 
 export interface PlainReviewPlace extends PickPlace {
@@ -48,7 +48,7 @@ async function decide(hunk: Hunk, place: PlainReviewPlace): Promise<void> {
 
 /** Takes back a turn, or an undo. */
 export async function takeBackPlainly(
-  work: (review: SessionReview) => Promise<ReviewResult | string>,
+  work: (review: SessionReview) => Promise<NamedResult | string>,
   place: PlainReviewPlace,
 ): Promise<void> {
   sayIfBusy(place);
