@@ -157,6 +157,10 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.queue;
   }
 
+  get sending(): readonly string[] {
+    return this.#turns.sending;
+  }
+
   get steering(): readonly string[] {
     return this.#turns.steering;
   }
@@ -217,6 +221,9 @@ export class ChatSession implements LiveSession, HostedSession {
       this.#host = host;
       this.#opened = opened;
       this.#historyId = (await opened.recorder?.id()) ?? this.#historyId;
+      const { title: original } = this.#place.forks ?? {};
+      // one that cannot be renamed is a copy all the same
+      if (original !== undefined) await this.rename(`${original} (copy)`).catch(() => undefined);
       this.#set("ready");
       this.#turns.pump();
     } catch (error) {

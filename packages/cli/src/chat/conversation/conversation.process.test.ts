@@ -231,7 +231,7 @@ test(
     await restarted;
     const [waiting] = session.queue;
     session.send(session.unqueue(waiting?.id ?? "") ?? text("lost"));
-    assert.equal(await answered(1), "here");
+    assert.equal(await answered(2), "here");
   },
 );
 
@@ -409,7 +409,7 @@ test("sessions of several agents live at once; each is found, shown and closed",
   const all = await conversation.find("", signal);
   assert.deepEqual(
     all.map(({ agent, title, state }) => `${agent} ${title} ${state}`),
-    ["one about bread live", "two about cake working"],
+    ["one about bread open", "two about cake working"],
   );
   assert.deepEqual(conversation.open(all[0]?.target ?? assert.fail()), session);
   assert.equal(conversation.current, session);

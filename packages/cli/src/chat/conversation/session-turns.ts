@@ -37,6 +37,8 @@ export class SessionTurns {
   readonly #queue = new PromptQueue();
   readonly #told: string[] = [];
   #preparing: readonly string[] = [];
+  /** Not in the transcript yet. */
+  #sending: readonly string[] = [];
   readonly #steering = new Set<ChatInput>();
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
@@ -59,6 +61,10 @@ export class SessionTurns {
     return this.#queue.list;
   }
 
+  get sending(): readonly string[] {
+    return this.#sending;
+  }
+
   get steering(): readonly string[] {
     return [...this.#steering].map(({ text }) => text);
   }
@@ -71,6 +77,8 @@ export class SessionTurns {
   /** The agent has sent something. */
   heard(entry: Entry): void {
     this.#late?.entry(entry);
+    const isPrompt = entry.kind === "update" && entry.update.sessionUpdate.startsWith("user_message");
+    if (isPrompt || this.#hasBegun) this.#sending = [];
     if (
       entry.kind === "ask" ||
       (entry.kind === "update" && /^(?:agent_|tool_call|plan)/.test(entry.update.sessionUpdate))
@@ -188,6 +196,7 @@ export class SessionTurns {
     if (input === undefined) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
     this.#preparing = [input.text];
+    this.#sending = [input.text];
     this.#place.changed();
     this.#end = this.#run(input, ready);
   }
@@ -221,6 +230,7 @@ export class SessionTurns {
     this.#prompt = undefined;
     const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
     this.#turn = undefined;
+    this.#sending = [];
     const durationMs = performance.now() - started;
     this.#place.ended({ result, durationMs, ...(changed && { changed }) });
     this.#place.changed();

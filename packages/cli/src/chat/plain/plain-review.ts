@@ -6,6 +6,7 @@ import { safeLine } from "../../terminal/sanitise.ts";
 import { type NamedResult, resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
 
+import { changedLine } from "../sheets/review-lines.ts";
 import { type PickPlace, pickByNumber } from "./pick-by-number.ts";
 
 export interface PlainReviewPlace extends PickPlace {
@@ -60,8 +61,9 @@ function sayIfBusy({ isBusy, say }: PlainReviewPlace): void {
   if (isBusy()) say("It is taken back when the turn has ended.");
 }
 
-function labelOf({ path, kind }: FileChange, { newStart, added, removed, kind: part }: Hunk, cwd: string) {
-  const where = part === "lines" ? `line ${newStart}` : part === "mode" ? "mode" : "whole file";
+function labelOf({ path, kind }: FileChange, hunk: Hunk, cwd: string) {
+  const { added, removed, kind: part } = hunk;
+  const where = part === "lines" ? `line ${changedLine(hunk)}` : part === "mode" ? "mode" : "whole file";
   const what = kind === "changed" ? "" : `, ${kind}`;
   return safeLine(`${relative(cwd, path)}, ${where}${what}, +${added} -${removed}`);
 }
