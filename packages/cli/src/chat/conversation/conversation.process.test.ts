@@ -488,6 +488,7 @@ test("a session is copied where the agent can", patience, async (t) => {
   copy.send(text("two"));
   await until(() => saidIn(copy) === "hello one|hello two");
   assert.equal(saidIn(session), "hello one");
+  assert.deepEqual([session.title, copy.title], ["one", "one (copy)"]);
   await session.close();
   copy.send(text("three"));
   await until(() => saidIn(copy) === "hello one|hello two|hello three");

@@ -195,6 +195,7 @@ export interface QueuedPrompt {
 /** The result and the effects of a turn. */
 export interface TurnSummary {
   readonly result: PromptResult;
+  /** Without the time in which the user was asked. */
   readonly durationMs: number;
   /** The files that changed, as far as a snapshot knows. */
   readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };

@@ -26,6 +26,8 @@ export interface TurnPlace {
   ready(): { readonly host: AgentHost; readonly session: ManagedSession } | undefined;
   /** The turn or the queue has changed. */
   changed(): void;
+  /** For how long the user was asked, until now. */
+  waitedMs(): number;
   notice(level: Notice["level"], text: string): void;
   /** The agent has ended, and was not started again. */
   crashed(error: unknown): Promise<void>;
@@ -208,7 +210,9 @@ export class SessionTurns {
 
   /** One turn. It never rejects. */
   async #run(input: ChatInput, ready: Ready): Promise<void> {
-    const started = performance.now();
+    // the time in which the user was asked is not the agent's
+    const worked = () => performance.now() - this.#place.waitedMs();
+    const started = worked();
     const changes = this.#place.changes();
     let result: PromptResult = { stopReason: "error" };
     this.#hasBegun = false;
@@ -231,7 +235,7 @@ export class SessionTurns {
     const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
     this.#turn = undefined;
     this.#sending = [];
-    const durationMs = performance.now() - started;
+    const durationMs = worked() - started;
     this.#place.ended({ result, durationMs, ...(changed && { changed }) });
     this.#place.changed();
     this.pump();
