@@ -110,3 +110,14 @@ test("a call that was refused before it began is shown as cancelled, unless it r
   assert.equal(shown(running, ask, answer("no"), status("in_progress")), "in_progress");
   assert.equal(shown(running, ask, answer("no"), status("failed")), "failed");
 });
+
+test("a call knows how long it waited for the user, and whether it was refused", () => {
+  const times = [1_000, 2_000, 27_000];
+  const call = (optionId: string) =>
+    viewFrom(
+      entriesOf([running, ask, answer(optionId)]).map((entry, at) => ({ ...entry, time: times[at] ?? 0 })),
+    ).toolCalls.get("t");
+  assert.equal(call("yes")?.waitedMs, 25_000);
+  assert.equal(call("yes")?.isRefused, false);
+  assert.equal(call("no")?.isRefused, true);
+});

@@ -44,7 +44,14 @@ export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
     const { subject } = item.ask;
     const toolCallId =
       subject?.type === "tool_call" ? subject.toolCall.toolCallId : operationSubject(subject)?.toolCallId;
-    if (toolCallId !== undefined && isRefusal(item.ask, entry.permission)) presumeRefused(state, toolCallId);
+    const call = toolCallId === undefined ? undefined : state.toolCalls.get(toolCallId);
+    if (call !== undefined) {
+      const isRefused = isRefusal(item.ask, entry.permission);
+      call.waitedMs = (call.waitedMs ?? 0) + Math.max(0, entry.time - item.time);
+      call.isRefused = isRefused && entry.permission.outcome === "selected";
+      touch(state, call);
+      if (isRefused) presumeRefused(state, call);
+    }
   } else if (item.kind === "elicitation" && "elicitation" in entry) item.answer = entry.elicitation;
   else return;
   state.pendingAsks.delete(entry.askId);

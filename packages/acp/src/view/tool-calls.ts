@@ -141,11 +141,8 @@ export function presumeCancelled(state: ViewState): void {
 }
 
 /** Shows a refused call as cancelled, because some agents report nothing more about it. */
-export function presumeRefused(state: ViewState, toolCallId: string): void {
-  const item = state.toolCalls.get(toolCallId);
-  if (item === undefined || item.status !== "pending") return;
-  show(state, item, "cancelled");
-  touch(state, item);
+export function presumeRefused(state: ViewState, item: Call): void {
+  if (item.status === "pending") show(state, item, "cancelled");
 }
 
 /** Shows calls that are reported as running in the background with their own status again. */

@@ -253,6 +253,27 @@ test("questions say what was asked and answered", () => {
   // what the agent calls its options does not matter
   assert.deepEqual(drawn(viewFrom(entriesOf([asked, answered("y")]))), ["? Run it?: allowed (No)"]);
   assert.deepEqual(drawn(viewFrom(entriesOf([asked, answered("n")]))), ["? Run it?: refused (Yes)"]);
+  const words = (optionId: string, _meta: Record<string, string>) =>
+    drawn(
+      viewFrom(
+        entriesOf([
+          asked,
+          { kind: "answer", askId: "1", permission: { outcome: "selected", optionId, _meta } },
+        ]),
+      ),
+    );
+  assert.deepEqual(words("y", { "parley.dev/scope": "once" }), ["? Run it?: allowed once"]);
+  assert.deepEqual(words("y", { "parley.dev/scope": "session" }), ["? Run it?: allowed for this session"]);
+  assert.deepEqual(words("y", { "parley.dev/scope": "workspace", "parley.dev/rule": "allow exec npm **" }), [
+    "? Run it?",
+    '  allowed by the rule "allow exec npm **", always here, f…',
+  ]);
+  assert.deepEqual(words("y", { "parley.dev/rule": "allow read" }), [
+    '? Run it?: allowed by the rule "allow read"',
+  ]);
+  assert.deepEqual(words("n", { "parley.dev/scope": "once", "parley.dev/said": "use pnpm" }), [
+    "? Run it?: refused: use pnpm",
+  ]);
   const visit: EntryBody = {
     kind: "ask",
     askId: "2",

@@ -20,16 +20,26 @@ function isUnreasonable(text: string): boolean {
   return text.split("\n").some((line) => line.length > tooMany && line.split(/[*_~`]/).length > tooMany);
 }
 
+/** Stands where the fence of a block of code would be: the code is indented, so that nobody needs it. Safe text has no such character. */
+const border = "\u0001";
+
+/** Of code that is drawn as it is. */
+function withoutFence(lines: readonly string[]): readonly string[] {
+  const isFence = (line: string | undefined) => /^ {0,3}(?:`{3,}|~{3,})/.test(line ?? "");
+  return isFence(lines[0]) && isFence(lines.at(-1)) ? lines.slice(1, -1) : lines;
+}
+
 /** Lines of at most `width` columns. */
 export function markdownLines(text: string, width: number, paint: Paint): string[] {
-  if (isUnreasonable(text)) return text.split("\n").flatMap((line) => wrappedWords(line, width));
+  if (isUnreasonable(text))
+    return withoutFence(text.split("\n")).flatMap((line) => wrappedWords(line, width));
   const options = { preserveOrderedListMarkers: true, renderLatex: false };
   const lines: string[] = [];
   for (const piece of piecesOf(text)) {
     if (lines.length > 0) lines.push("");
     const drawn = new Markdown(piece, 0, 0, themeOf(paint), undefined, options).render(width);
     // what stands in a deep list may get no room
-    for (const line of drawn) lines.push(...brokenLines(line.trimEnd(), width));
+    for (const line of drawn) if (!line.includes(border)) lines.push(...brokenLines(line.trimEnd(), width));
   }
   return lines;
 }
@@ -67,7 +77,7 @@ function themeOf(paint: Paint): MarkdownTheme {
     linkUrl: dim,
     code: (text) => paint("code", text),
     codeBlock: same,
-    codeBlockBorder: dim,
+    codeBlockBorder: () => border,
     quote: dim,
     quoteBorder: dim,
     hr: dim,

@@ -14,7 +14,10 @@ interface Entry {
   readonly status: string;
 }
 
-export type PlanOptions = Pick<DrawOptions, "width" | "paint" | "marks">;
+export interface PlanOptions extends Pick<DrawOptions, "width" | "paint" | "marks"> {
+  /** Nobody works on it now: no step is marked as being done. */
+  readonly isIdle?: boolean;
+}
 
 /** With the heading. */
 const mostLines = 6;
@@ -30,7 +33,9 @@ export function planLines(view: Pick<SessionView, "plans">, options: PlanOptions
       if (entries === undefined) return textLine(plan, marks, paint, width);
       const open = entries.filter(isOpen);
       if (open.length === 0) return [];
-      const heading = `${marks.planActive} Plan ${marks.dot} ${doneText(entries)}`;
+      const idle = (entry: Entry) =>
+        options.isIdle && isActive(entry) ? { ...entry, status: "pending" } : entry;
+      const heading = `${options.isIdle ? marks.planOpen : marks.planActive} Plan ${marks.dot} ${doneText(entries)}`;
       const room = mostLines - 1;
       // what is being done is always seen
       const first = Math.max(0, Math.min(open.findIndex(isActive), open.length - room));
@@ -39,7 +44,7 @@ export function planLines(view: Pick<SessionView, "plans">, options: PlanOptions
       const rest = open.length - shown.length;
       return [
         paint("dim", clipped(heading, width, marks.more)),
-        ...shown.map((entry) => entryLine(entry, marks, paint, width, "  ")),
+        ...shown.map((entry) => entryLine(idle(entry), marks, paint, width, "  ")),
         ...(rest > 0 ? [paint("dim", clipped(`  ${marks.more} ${count(rest)} more`, width))] : []),
       ];
     })

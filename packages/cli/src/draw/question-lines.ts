@@ -22,9 +22,37 @@ function permissionAnswer(ask: PermissionItem["ask"], answer: PermissionItem["an
   if (answer.outcome !== "selected") return { text: "cancelled", role: "dim" };
   const option = ask.options.find(({ optionId }) => optionId === answer.optionId);
   const isAllowed = option !== undefined && String(option.kind).startsWith("allow");
-  const meaning = isAllowed ? "allowed" : "refused";
+  const how = permissionWords(isAllowed, answer._meta ?? {});
   const name = option === undefined ? "" : ` (${shortLine(option.name)})`;
-  return { text: `${meaning}${name}`, role: isAllowed ? "success" : "error" };
+  return {
+    text: how ?? `${isAllowed ? "allowed" : "refused"}${name}`,
+    role: isAllowed ? "success" : "error",
+  };
+}
+
+/** How far an answer reaches. */
+const reaches: Readonly<Record<string, string>> = {
+  once: "once",
+  session: "for this session",
+  workspace: "always here, for 30 days",
+  always: "always and everywhere, for 90 days",
+};
+
+/** What was chosen, as far as our own gate says it: the option of the agent does not tell. */
+function permissionWords(isAllowed: boolean, meta: Readonly<Record<string, unknown>>): string | undefined {
+  const {
+    "parley.dev/scope": scope,
+    "parley.dev/rule": rule,
+    "parley.dev/said": said,
+    "parley.dev/refusal": refusal,
+  } = meta;
+  const reach = typeof scope === "string" && Object.hasOwn(reaches, scope) ? reaches[scope] : undefined;
+  const why = said ?? refusal;
+  if (reach === undefined && rule === undefined && why === undefined) return undefined;
+  // a no is for once unless it says more
+  const far = reach === undefined || (scope === "once" && !isAllowed) ? "" : ` ${reach}`;
+  const by = rule === undefined ? "" : ` by the rule "${shortLine(rule)}"${far === "" ? "" : ","}`;
+  return `${isAllowed ? "allowed" : "refused"}${by}${far}${why === undefined ? "" : `: ${shortLine(why)}`}`;
 }
 
 export function elicitationLines({ ask, answer }: ElicitationItem, drawing: Drawing): string[] {

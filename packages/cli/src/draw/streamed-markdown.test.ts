@@ -75,9 +75,9 @@ test("a block is finished when the next one begins, code line by line, lists ite
   assert.deepEqual(markdown.rest(40), ["", "Another"]);
   assert.deepEqual(after("\n\n- one\n- tw"), ["", "Another", "", "- one"]);
   assert.deepEqual(markdown.rest(40), ["- tw"]);
-  assert.deepEqual(after("o\n\n```js\nlet a\nlet"), ["- two", "", "```js", "  let a"]);
+  assert.deepEqual(after("o\n\n```js\nlet a\nlet"), ["- two", "", "  let a"]);
   assert.deepEqual(markdown.rest(40), ["  let"]);
-  assert.deepEqual(after(" b\n```\ntext"), ["  let b", "```"]);
+  assert.deepEqual(after(" b\n```\ntext"), ["  let b"]);
   assert.deepEqual(markdown.end(40), ["", "text"]);
 });
 

@@ -43,15 +43,13 @@ export class StreamedMarkdown {
     const text = this.#fence === undefined ? this.#rest : `${this.#fence.opening}\n${this.#rest}`;
     if (text.trim() === "" || (this.#fence !== undefined && this.#rest === "")) return [];
     const drawn = markdownLines(this.#fence === undefined ? trimmed(text) : text, width, this.#paint);
-    return this.#fence === undefined ? this.#spaced(drawn) : drawn.slice(1, -1);
+    return this.#fence === undefined ? this.#spaced(drawn) : drawn;
   }
 
   /** No more text comes: the last lines. */
   end(width: number): string[] {
     const finished = this.takeFinished(width);
-    const isCode = this.#fence !== undefined;
-    const rest = this.rest(width);
-    const lines = [...finished, ...rest, ...(isCode ? [this.#paint("dim", "```")] : [])];
+    const lines = [...finished, ...this.rest(width)];
     this.#rest = "";
     this.#fence = undefined;
     return lines;
@@ -67,7 +65,7 @@ export class StreamedMarkdown {
     if (finished.trim() !== "") this.#finish(finished, width, lines, "block");
     else if (finished !== "") this.#rest = this.#rest.slice(finished.length);
     const fence = openFence(open);
-    if (fence !== undefined) return this.#open(fence, width, lines);
+    if (fence !== undefined) return this.#open(fence, lines);
     if (open.type === "list") this.#takeItems(open as ListToken, width, lines);
     if (this.#rest.length > longestRest) this.#takeLong(width, lines);
     return false;
@@ -85,11 +83,11 @@ export class StreamedMarkdown {
     this.#finish(this.#rest.slice(0, end + 1), width, lines, "part");
   }
 
-  #open({ opening, mark }: Fence, width: number, lines: string[]): boolean {
+  #open({ opening, mark }: Fence, lines: string[]): boolean {
     const end = this.#rest.indexOf("\n");
     // the language may not be whole
     if (end < 0) return false;
-    lines.push(...this.#spaced(markdownLines(`${opening}\n${mark}`, width, this.#paint).slice(0, 1)));
+    if (this.#below === "block") lines.push("");
     this.#below = "block";
     this.#rest = this.#rest.slice(end + 1);
     this.#fence = { opening, mark };
@@ -103,14 +101,12 @@ export class StreamedMarkdown {
     const closing = whole.findIndex((line) => isClosing(line, mark));
     const code = closing < 0 ? whole : whole.slice(0, closing);
     if (code.length > 0) {
-      const drawn = markdownLines([opening, ...code, mark].join("\n"), width, this.#paint);
-      lines.push(...drawn.slice(1, -1));
+      lines.push(...markdownLines([opening, ...code, mark].join("\n"), width, this.#paint));
     }
     if (closing < 0) {
       this.#rest = this.#rest.slice(end);
       return false;
     }
-    lines.push(this.#paint("dim", "```"));
     this.#rest = this.#rest.slice(whole.slice(0, closing + 1).join("\n").length + 1);
     this.#fence = undefined;
     return true;

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { EntryBody } from "@parley/acp/model";
 import { viewFrom } from "@parley/acp/view";
-import { updates } from "../../../acp/test/support/sample-entries.ts";
+import { entriesOf, updates } from "../../../acp/test/support/sample-entries.ts";
 import { painter } from "../terminal/paint.ts";
 import { toolCard } from "./tool-card.ts";
 import { usageText } from "./usage-text.ts";
@@ -50,4 +51,36 @@ test("a cost has two decimals, or two digits where it is small", () => {
     "0.42 USD",
     "12.30 USD",
   ]);
+});
+
+test("the time of a call is without the time in which the user was asked, and a refused call says so", () => {
+  const toolCall = { toolCallId: "c", title: "Edit a.txt", status: "pending" } as const;
+  const options = [
+    { optionId: "y", name: "Yes", kind: "allow_once" },
+    { optionId: "n", name: "No", kind: "reject_once" },
+  ] as const;
+  const subject = { type: "tool_call", toolCall } as const;
+  const bodies = (optionId: string): EntryBody[] => [
+    { kind: "update", update: { sessionUpdate: "tool_call_update", ...toolCall } },
+    { kind: "ask", askId: "1", permission: { title: "Edit?", subject, options } },
+    { kind: "answer", askId: "1", permission: { outcome: "selected", optionId } },
+    {
+      kind: "update",
+      update: {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "c",
+        status: optionId === "y" ? "completed" : "cancelled",
+      },
+    },
+  ];
+  const times = [1_000, 2_000, 27_000, 28_000];
+  const drawn = (optionId: string, count = 4) => {
+    const entries = entriesOf(bodies(optionId)).map((entry, at) => ({ ...entry, time: times[at] ?? 0 }));
+    const view = viewFrom(entries.slice(0, count));
+    const call = view.toolCalls.get("c");
+    assert.ok(call);
+    return toolCard(call, view, { ...plain, isPlain: false, width: 60, now: 20_000 })[0];
+  };
+  assert.match(drawn("y") ?? "", /Edit a\.txt {2}2\.0 s$/);
+  assert.match(drawn("n") ?? "", /Edit a\.txt \(refused\) {2}1\.0 s$/);
 });

@@ -60,7 +60,7 @@ function heading(call: ToolCallItem, view: SessionView, made: Drawing): string[]
   const kind = Object.hasOwn(marks.tools, call.toolKind) ? call.toolKind : "other";
   const icon = marks.tools[kind] ?? "";
   const start = `${statusMark(call, view, made)} ${paint("accent", icon)} `;
-  const facts = factsOf(call, made);
+  const facts = factsOf(call, view, made);
   const end = facts.map((fact) => `  ${fact}`).join("");
   const title = `${titleLine(call.label, isExpanded ? 20 * longestTitle : longestTitle)}${statusNote(call)}`;
   const room = width - widthOf(start) - widthOf(end);
@@ -87,11 +87,15 @@ function clippedFacts(facts: readonly string[], width: number): string {
 }
 
 /** Where, how much and how long. */
-function factsOf(call: ToolCallItem, { paint, cwd, now, width, isExpanded }: Drawing): string[] {
+function factsOf(
+  call: ToolCallItem,
+  view: SessionView,
+  { paint, cwd, now, width, isExpanded }: Drawing,
+): string[] {
   const { added, removed } = changeCount(call.content);
   const hidden = isExpanded ? 0 : hiddenLines(call);
   const until = call.endedAt ?? (call.status === "pending" ? undefined : now);
-  const time = until === undefined ? "" : durationText(until - call.time);
+  const time = until === undefined ? "" : durationText(until - call.time - waitedMs(call, view, until));
   const where = clipped(whereOf(call, cwd), Math.floor(width / 3));
   return [
     ...(where === "" ? [] : [paint("dim", where)]),
@@ -101,6 +105,21 @@ function factsOf(call: ToolCallItem, { paint, cwd, now, width, isExpanded }: Dra
     ...(hidden === 0 ? [] : [paint("dim", counted(hidden, "line"))]),
     ...(time === "" ? [] : [paint("dim", time)]),
   ];
+}
+
+/** The time in which the user was asked about it is not its own. */
+function waitedMs(
+  { toolCallId, waitedMs: before = 0 }: ToolCallItem,
+  { pendingAsks }: SessionView,
+  until: number,
+) {
+  const open = [...pendingAsks.values()].find(
+    (each) =>
+      each.kind === "permission" &&
+      each.ask.subject?.type === "tool_call" &&
+      each.ask.subject.toolCall.toolCallId === toolCallId,
+  );
+  return before + (open === undefined ? 0 : Math.max(0, until - open.time));
 }
 
 /** Nothing for times that are no times, or too short to matter. */
@@ -145,7 +164,8 @@ function statusMark(call: ToolCallItem, view: SessionView, { paint, marks }: Dra
   }
 }
 
-function statusNote({ status }: ToolCallItem): string {
+function statusNote({ status, isRefused }: ToolCallItem): string {
+  if (status === "cancelled" && isRefused === true) return " (refused)";
   const isMarked = ["completed", "failed", "in_progress", "pending"].includes(status);
   return isMarked ? "" : ` (${titleLine(status, 40)})`;
 }

@@ -8,7 +8,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 const letters = [
   { letter: "y", effect: "allow", scope: "once", name: "once" },
   { letter: "s", effect: "allow", scope: "session", name: "this session" },
-  { letter: "a", effect: "allow", scope: "workspace", name: "always here" },
+  { letter: "a", effect: "allow", scope: "workspace", name: "this folder, 30 days" },
   { letter: "n", effect: "deny", scope: "once", name: "no" },
 ] as const;
 

@@ -152,7 +152,7 @@ export function moreLines(
     ...(claimed?.description === undefined ? [] : [`  the agent says: ${escapedLine(claimed.description)}`]),
     ...(extras.length === 0 ? [] : ["  other answers (type the number):"]),
     ...extras,
-    ...(isEditable(question) ? ["  r  allow always here, with a rule that you edit"] : []),
+    ...(isEditable(question) ? ["  r  allow in this folder for 30 days, with a rule that you edit"] : []),
   ];
 }
 

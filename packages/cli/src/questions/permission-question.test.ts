@@ -44,14 +44,14 @@ test("a question is what, why, the command once, and one line of letters", async
       "? run a command in /project, for claude",
       "  no rule applies to it",
       "    npm test",
-      "  y once  s this session  a always here  n/Enter no  e no, say why  ? more > ",
+      "  y once  s this session  a this folder, 30 days  n/Enter no  e no, say why  ? more > ",
     ].join("\n"),
   );
   const claim = await asked({ subjects: [{ ...command, origin: "claim" }] }, ["y"]);
   assert.match(claim.shown, /^\? claude wants to run a command in \/project\n/);
 });
 
-test("one letter answers: yes once, for the session, always here, no", async () => {
+test("one letter answers: yes once, for the session, for this folder, no", async () => {
   for (const [letter, id] of [
     ["y", "allow:once"],
     ["YES", "allow:once"],
@@ -194,7 +194,7 @@ test("the rule that is remembered can be edited, and one that cannot be meant is
   const given = { allowedBy: ["exec npm test"] };
   const { reply, shown } = await asked(given, ["?", "r", "exec 'npm *'", "exec npm **"]);
   assert.deepEqual(reply, { id: "allow:workspace", rule: "exec npm **" });
-  assert.match(shown, /r {2}allow always here, with a rule that you edit/);
+  assert.match(shown, /r {2}allow in this folder for 30 days, with a rule that you edit/);
   assert.match(shown, /Enter = exec npm test/);
   assert.match(shown, /"exec 'npm \*'": /);
   assert.deepEqual((await asked(given, ["?", "r", ""])).reply, {

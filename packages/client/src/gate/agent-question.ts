@@ -3,6 +3,7 @@
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
 import { askedAbout, operationSubject, optional } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
+import { ruleText } from "../rules/rule-text.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
 import { shownLine } from "../subjects/shown-text.ts";
@@ -12,13 +13,16 @@ import type { Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
 import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
-import { optionOf } from "./question.ts";
+import { optionOf, type PermissionChoice } from "./question.ts";
 import { scopedOption } from "./scoped-option.ts";
 
 /** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
 const saidKey = "parley.dev/said";
 /** In `_meta` of an answer: who or what refused it, if that was not the user. */
 const refusalKey = "parley.dev/refusal";
+/** In `_meta` of an answer: how far it reaches, and the rule that it follows or makes. A transcript can show them. */
+const scopeKey = "parley.dev/scope";
+const ruleKey = "parley.dev/rule";
 
 /** Undefined with `leavesQuestions`: it is to be asked, and there is nobody to ask here. */
 export async function answerQuestion(
@@ -43,7 +47,7 @@ export async function answerQuestion(
   const asking = { signal, show: () => shown, title: claimed.title };
   const { decision, choice } = await authority.decide(state, subjects, asking);
   if (leavesQuestions && isLeft(decision)) return undefined;
-  const answer = answerFor(ask, decision, scopedOption(ask, choice) ?? choice?.optionId);
+  const answer = answerFor(ask, decision, choice);
   const isAllowed = decision.effect === "allow";
   // only an option of the agent's own says yes
   const settled: Decision =
@@ -70,23 +74,33 @@ function claimOf({ title, description }: PermissionRequest): NonNullable<Shown["
 function answerFor(
   ask: PermissionRequest,
   decision: Decision,
-  chosen: string | undefined,
+  choice: PermissionChoice | undefined,
 ): PermissionOutcome {
   const { effect } = decision;
   if (effect === "cancelled") return { outcome: "cancelled" };
   const optionId = isAnswered(decision)
-    ? chosen
+    ? (scopedOption(ask, choice) ?? choice?.optionId)
     : optionOf(ask.options, effect === "allow" ? "allow" : "deny");
-  const meta = metaOf(decision);
+  const meta = metaOf(decision, choice);
   return optionId === undefined
     ? { outcome: "cancelled", ...meta }
     : { outcome: "selected", optionId, ...meta };
 }
 
-function metaOf({ effect, by, said, reason }: Decision): Pick<PermissionOutcome, "_meta"> {
-  if (by === "user") return said === undefined ? {} : { _meta: { [saidKey]: said } };
-  if (effect === "allow") return {};
-  return { _meta: { [refusalKey]: said === undefined ? reason : `the ${by} said: ${said}` } };
+function metaOf(decision: Decision, choice: PermissionChoice | undefined): Pick<PermissionOutcome, "_meta"> {
+  const { effect, by, said, reason, rule, remembered } = decision;
+  const isAllowed = effect === "allow";
+  // an option of the agent's own has a name that says it
+  const scope = by === "user" && choice?.id.startsWith("option:") === false ? choice.scope : undefined;
+  const kept = by === "rule" && isAllowed ? rule : remembered;
+  const refusal = said === undefined ? reason : `the ${by} said: ${said}`;
+  const meta = {
+    ...(by === "user" && said !== undefined && { [saidKey]: said }),
+    ...(by !== "user" && !isAllowed && { [refusalKey]: refusal }),
+    ...(scope !== undefined && { [scopeKey]: scope }),
+    ...(kept !== undefined && { [ruleKey]: `${kept.effect} ${ruleText(kept)}` }),
+  };
+  return Object.keys(meta).length === 0 ? {} : { _meta: meta };
 }
 
 /** All that is known of the tool call that a question is about. */

@@ -58,6 +58,43 @@ test("a line for a shell that was allowed for a session is exactly that line in 
   assert.deepEqual(await askedAbout(t, {}, commands, "allow:session"), [0, 2, 3]);
 });
 
+test("an answer tells in _meta how far it reaches, by which rule, and what was said", async (t) => {
+  const cwd = folder(t);
+  const replies = [
+    "allow:once",
+    "allow:session",
+    { id: "allow:workspace", rule: "exec npm **" },
+    { id: "deny:once", said: "use pnpm" },
+    "option:1",
+  ];
+  const given: GateOptions = {
+    rules: rules("allow exec date"),
+    remembered: rememberedRules(join(cwd, "permissions.ndjson")),
+    asker: { permission: () => replies.shift() },
+  };
+  const answers: unknown[] = [];
+  const { go, session } = await talk(t, cwd, given, async (turn) => {
+    for (const command of ["date", "ls", "pwd", "npm test", "yarn", "make"])
+      await turn
+        .tool({ title: "t", kind: "execute", rawInput: { command } }, (tool) =>
+          tool.requestPermission({ options }),
+        )
+        .catch(() => undefined);
+  });
+  session.onEntry((entry) => {
+    if (entry.kind === "answer" && "permission" in entry) answers.push(entry.permission._meta);
+  });
+  await go();
+  assert.deepEqual(answers, [
+    { "parley.dev/rule": "allow exec date" },
+    { "parley.dev/scope": "once" },
+    { "parley.dev/scope": "session" },
+    { "parley.dev/scope": "workspace", "parley.dev/rule": "allow exec npm **" },
+    { "parley.dev/said": "use pnpm", "parley.dev/scope": "once" },
+    undefined,
+  ]);
+});
+
 test("a command that was allowed for a session is for the directory that it was allowed in", async (t) => {
   const commands = [
     { command: "ls", cwd: "one" },

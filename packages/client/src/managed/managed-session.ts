@@ -216,10 +216,18 @@ export class ManagedSession implements ClientSession {
     this.#activation.reportProblems();
   }
 
-  /** Opens it again now, if its agent has ended; otherwise the next prompt does that. */
+  /** Opens it again now, if its agent has ended; otherwise the next prompt does that. Of a session that is lost, the user is asked. */
   async activate(): Promise<void> {
     this.#checkOpen("activate");
-    await this.#activation.active();
+    try {
+      await this.#activation.active();
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem.kind !== "session_not_found") throw error;
+      const { signal } = new AbortController();
+      if (!((await this.#process.options.asker?.newSession?.(problem, { signal })) ?? false)) throw error;
+      await this.#activation.replace();
+    }
   }
 
   /** Ends the agent, whatever it does. The session goes on with the next prompt, or with `activate`. */

@@ -71,6 +71,7 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#place = place;
     this.key = place.key;
     this.#cwd = place.options.cwd;
+    if (place.forks?.title !== undefined) this.#title = `${place.forks.title} (copy)`;
     this.#branch = gitBranch(this.#cwd);
     this.#turns = new SessionTurns({
       changes: () => this.#changes,
@@ -84,6 +85,7 @@ export class ChatSession implements LiveSession, HostedSession {
         place.unsentChanged();
         this.#emit("state");
       },
+      waitedMs: () => this.asked.waitedMs,
       notice: (level, text) => this.notice(level, text),
       crashed: (error) => this.#failed("crashed", error),
       ended: (summary) => {
@@ -157,6 +159,10 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.queue;
   }
 
+  get sending(): readonly string[] {
+    return this.#turns.sending;
+  }
+
   get steering(): readonly string[] {
     return this.#turns.steering;
   }
@@ -217,6 +223,8 @@ export class ChatSession implements LiveSession, HostedSession {
       this.#host = host;
       this.#opened = opened;
       this.#historyId = (await opened.recorder?.id()) ?? this.#historyId;
+      // a copy that cannot be renamed is a copy all the same
+      if (this.#place.forks && this.#title) await this.rename(this.#title).catch(() => undefined);
       this.#set("ready");
       this.#turns.pump();
     } catch (error) {

@@ -201,6 +201,40 @@ test(
   },
 );
 
+test(
+  "where the agent has lost the session, a no to a new one keeps the prompt, and it is asked again",
+  patience,
+  async (t) => {
+    const { cwd } = chatHome(t);
+    const sessions = [{ sessionId: "old", cwd }];
+    const { entry } = scripted(t, { play: { sessions, otherwise: [{ crash: {} }] } } as never, {
+      play: { sessions: [{ sessionId: "other", cwd }], otherwise: [{ say: "here" }] },
+    });
+    const command = [entry.command, ...entry.args];
+    const { session, answered, until } = chatWith(t, { cwd, command, session: "old" });
+    const asked = async () => {
+      await until(() => session.questions.length > 0);
+      const [question] = session.questions;
+      return question?.kind === "confirm" ? question : assert.fail("another question");
+    };
+    session.send(text("work"));
+    (await asked()).answer(false);
+    await until(() => session.phase === "crashed" && session.turn === undefined);
+    assert.deepEqual(
+      session.queue.map((each) => each.text),
+      ["work"],
+    );
+    const restarted = session.restart();
+    const again = await asked();
+    assert.match(again.ask, /Start a new one/);
+    again.answer(true);
+    await restarted;
+    const [waiting] = session.queue;
+    session.send(session.unqueue(waiting?.id ?? "") ?? text("lost"));
+    assert.equal(await answered(2), "here");
+  },
+);
+
 test("a connection that is cut between two turns is made again for the next prompt", patience, async (t) => {
   const far = await farAgent(t, { otherwise: [{ say: "hello {{prompt}}" }] });
   const { cwd } = chatHome(t, { far });
@@ -375,7 +409,7 @@ test("sessions of several agents live at once; each is found, shown and closed",
   const all = await conversation.find("", signal);
   assert.deepEqual(
     all.map(({ agent, title, state }) => `${agent} ${title} ${state}`),
-    ["one about bread live", "two about cake working"],
+    ["one about bread open", "two about cake working"],
   );
   assert.deepEqual(conversation.open(all[0]?.target ?? assert.fail()), session);
   assert.equal(conversation.current, session);
@@ -454,6 +488,7 @@ test("a session is copied where the agent can", patience, async (t) => {
   copy.send(text("two"));
   await until(() => saidIn(copy) === "hello one|hello two");
   assert.equal(saidIn(session), "hello one");
+  assert.deepEqual([session.title, copy.title], ["one", "one (copy)"]);
   await session.close();
   copy.send(text("three"));
   await until(() => saidIn(copy) === "hello one|hello two|hello three");

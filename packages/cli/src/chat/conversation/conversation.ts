@@ -73,7 +73,7 @@ export interface FoundSession {
   readonly cwd: string;
   /** In milliseconds since 1970. */
   readonly updatedAt: number | undefined;
-  readonly state: "live" | "working" | "needs you" | "failed" | "kept";
+  readonly state: "open" | "working" | "needs you" | "failed" | "kept";
   /** The line that contains what was searched for. */
   readonly excerpt?: string;
   readonly target: SessionTarget;
@@ -130,6 +130,8 @@ export interface LiveSession {
   readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
   /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
+  /** The prompt that is on its way: the agent does not have it yet. */
+  readonly sending: readonly string[];
   /** Messages for the running turn that the agent has not taken yet. */
   readonly steering: readonly string[];
   /** Whether a command of the user runs; `cancel` stops it. */
@@ -193,6 +195,7 @@ export interface QueuedPrompt {
 /** The result and the effects of a turn. */
 export interface TurnSummary {
   readonly result: PromptResult;
+  /** Without the time in which the user was asked. */
   readonly durationMs: number;
   /** The files that changed, as far as a snapshot knows. */
   readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };

@@ -53,7 +53,7 @@ function matches({ agent, title, cwd }: FoundSession, words: string): boolean {
 function liveSession(session: ChatSession): FoundSession {
   const { agent, title, cwd, phase, turn, questions } = session;
   const isBroken = phase === "failed" || phase === "crashed";
-  const busy = turn === undefined ? "live" : "working";
+  const busy = turn === undefined ? "open" : "working";
   return {
     agent: agent.name,
     title: title ?? "new session",

@@ -68,6 +68,11 @@ async function openFork(
   host.join(session);
   begun(host);
   if (historyId !== undefined) await replay(historyId, entry, place);
+  else if (original.view.seq > 0)
+    session.notice(
+      "info",
+      "The agent knows the conversation that this is a copy of. It is not stored, so it cannot be shown here.",
+    );
   return { host, opened: await host.agent.fork(sessionId, entry) };
 }
 
@@ -84,13 +89,19 @@ export async function exportedSession(
   { history, secrets }: HostOptions,
   format: ExportFormat,
 ): Promise<string> {
-  const opened = await history?.open();
+  if (history === undefined)
+    throw new CommandError(
+      "not_stored",
+      "nothing is stored here, so there is nothing to export: the demo and --no-history store nothing",
+      "start parley chat without --no-history",
+    );
+  const opened = await history.open();
   const session = id === undefined ? undefined : await opened?.find(id);
   if (opened === undefined || session === undefined)
     throw new CommandError(
       "not_stored",
-      "this session is not stored, so it cannot be exported",
-      "leave out --no-history, and send a prompt first",
+      "this session is not stored yet, so it cannot be exported; send a prompt first",
+      "send a prompt first",
     );
   const entries: Entry[] = [];
   for await (const entry of opened.entries(session.id)) entries.push(entry);

@@ -28,6 +28,8 @@ let count = 0;
 export class OpenQuestions {
   readonly #changed: () => void;
   #asked: readonly Asked[] = [];
+  #waitedMs = 0;
+  #askedSince = 0;
 
   constructor(changed: () => void) {
     this.#changed = changed;
@@ -35,6 +37,11 @@ export class OpenQuestions {
 
   get list(): readonly OpenQuestion[] {
     return this.#asked.map(({ question }) => question);
+  }
+
+  /** For how long somebody was asked, until now. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#asked.length === 0 ? 0 : performance.now() - this.#askedSince);
   }
 
   permission(question: PermissionQuestion, from?: string): Promise<PermissionReply> {
@@ -109,7 +116,9 @@ export class OpenQuestions {
     const end = (answer: Answer): void => {
       if (!this.#asked.includes(asked)) return;
       signal?.removeEventListener("abort", withdraw);
+      const { waitedMs } = this;
       this.#asked = this.#asked.filter((each) => each !== asked);
+      if (this.#asked.length === 0) this.#waitedMs = waitedMs;
       resolve(answer);
       this.#changed();
     };
@@ -117,6 +126,7 @@ export class OpenQuestions {
     const question = make({ id, ...(from === undefined ? {} : { from }) }, end);
     const asked: Asked = { question, withdraw };
     signal?.addEventListener("abort", withdraw, { once: true });
+    if (this.#asked.length === 0) this.#askedSince = performance.now();
     this.#asked = [...this.#asked, asked];
     this.#changed();
     return promise;

@@ -36,6 +36,11 @@ export function isCrash(error: unknown): boolean {
   return problemOf(error).kind === "crash";
 }
 
+/** Whether the agent no longer has the session. */
+export function isLost(error: unknown): boolean {
+  return problemOf(error).kind === "session_not_found";
+}
+
 function partsOf(error: unknown): SessionProblem {
   if (error instanceof LaunchError || error instanceof LiveError || error instanceof CommandError) {
     const { message, hint } = error;

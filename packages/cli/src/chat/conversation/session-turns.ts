@@ -10,7 +10,8 @@ import { PromptQueue } from "./prompt-queue.ts";
 
 /** Finds out what a turn changed. */
 export interface TurnChanges {
-  begin(): Promise<void>;
+  /** `prompt` is what the turn is called. */
+  begin(prompt: string): Promise<void>;
   /** A file is about to be written. It never rejects. */
   protect(path: string): Promise<void>;
   end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
@@ -25,6 +26,8 @@ export interface TurnPlace {
   ready(): { readonly host: AgentHost; readonly session: ManagedSession } | undefined;
   /** The turn or the queue has changed. */
   changed(): void;
+  /** For how long the user was asked, until now. */
+  waitedMs(): number;
   notice(level: Notice["level"], text: string): void;
   /** The agent has ended, and was not started again. */
   crashed(error: unknown): Promise<void>;
@@ -36,10 +39,14 @@ export class SessionTurns {
   readonly #queue = new PromptQueue();
   readonly #told: string[] = [];
   #preparing: readonly string[] = [];
+  /** Not in the transcript yet. */
+  #sending: readonly string[] = [];
   readonly #steering = new Set<ChatInput>();
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
+  /** Whether the agent has worked on the prompt. */
+  #hasBegun = false;
   #late: LateUpdates | undefined;
   /** Ends the wait for a snapshot. */
   #skip: (() => void) | undefined;
@@ -56,6 +63,10 @@ export class SessionTurns {
     return this.#queue.list;
   }
 
+  get sending(): readonly string[] {
+    return this.#sending;
+  }
+
   get steering(): readonly string[] {
     return [...this.#steering].map(({ text }) => text);
   }
@@ -68,6 +79,13 @@ export class SessionTurns {
   /** The agent has sent something. */
   heard(entry: Entry): void {
     this.#late?.entry(entry);
+    const isPrompt = entry.kind === "update" && entry.update.sessionUpdate.startsWith("user_message");
+    if (isPrompt || this.#hasBegun) this.#sending = [];
+    if (
+      entry.kind === "ask" ||
+      (entry.kind === "update" && /^(?:agent_|tool_call|plan)/.test(entry.update.sessionUpdate))
+    )
+      this.#hasBegun = true;
   }
 
   /** For the agent, beside the next prompt. */
@@ -180,6 +198,7 @@ export class SessionTurns {
     if (input === undefined) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
     this.#preparing = [input.text];
+    this.#sending = [input.text];
     this.#place.changed();
     this.#end = this.#run(input, ready);
   }
@@ -191,12 +210,15 @@ export class SessionTurns {
 
   /** One turn. It never rejects. */
   async #run(input: ChatInput, ready: Ready): Promise<void> {
-    const started = performance.now();
+    // the time in which the user was asked is not the agent's
+    const worked = () => performance.now() - this.#place.waitedMs();
+    const started = worked();
     const changes = this.#place.changes();
     let result: PromptResult = { stopReason: "error" };
+    this.#hasBegun = false;
     try {
       // a snapshot that fails must not stop the turn
-      await this.#unlessStopped(changes?.begin().catch((error: unknown) => this.#complain(error)));
+      await this.#unlessStopped(changes?.begin(input.text).catch((error: unknown) => this.#complain(error)));
       const content = await this.#content(input, ready, this.#takeTold());
       result = await this.#answer(ready, content);
       for (;;) {
@@ -206,13 +228,14 @@ export class SessionTurns {
         result = await this.#answer(ready, [{ type: "text", text }]);
       }
     } catch (error) {
-      await this.#failed(error);
+      await this.#failed(error, input);
     }
     this.#prepared();
     this.#prompt = undefined;
     const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
     this.#turn = undefined;
-    const durationMs = performance.now() - started;
+    this.#sending = [];
+    const durationMs = worked() - started;
     this.#place.ended({ result, durationMs, ...(changed && { changed }) });
     this.#place.changed();
     this.pump();
@@ -229,11 +252,15 @@ export class SessionTurns {
     }
   }
 
-  async #failed(error: unknown): Promise<void> {
-    const { isCrash } = await import("./session-problem.ts");
-    if (!isCrash(error)) return this.#complain(error);
+  async #failed(error: unknown, input: ChatInput): Promise<void> {
+    const { isCrash, isLost } = await import("./session-problem.ts");
+    const hasEnded = isCrash(error);
+    if (!hasEnded && !isLost(error)) return this.#complain(error);
+    // the agent has done nothing about it: it can be sent again
+    if (!this.#hasBegun) this.#queue.addFirst(input);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
+    if (!hasEnded) return this.#complain(error);
     await this.#place.crashed(error);
   }
 

@@ -220,8 +220,11 @@ export class ChatFace {
     const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
     const drawn = sheet?.draw({ columns, rows: most }, now);
     const ended = this.#endedAt.get(this.session) ?? { last: 0, before: 0 };
-    const extras =
-      drawn === undefined ? (this.#pinned?.(this.session, ended, columns, this.#paint) ?? []) : [];
+    const pinned = this.#pinned?.(this.session, ended, columns, this.#paint) ?? [];
+    // beside a question as far as there is room; a list that the user opened stands alone
+    const isShown =
+      drawn === undefined || (sheet !== this.#opened && drawn.lines.length + pinned.length + 3 <= room);
+    const extras = isShown ? pinned : [];
     const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
     const open = this.#transcript?.open.slice(-left) ?? [];
     const isBelow = this.#transcript?.hasPrinted === true || open.length > 0;

@@ -5,12 +5,12 @@ import { stopProcess } from "../../screen/stop-process.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput } from "../conversation/conversation.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
-import { resultLines } from "../review/result-lines.ts";
+import { UnknownCommands } from "../keys/unknown-commands.ts";
+import { type NamedResult, resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { HelpSheet } from "../sheets/help-sheet.ts";
 import { Picker } from "../sheets/picker.ts";
 import { ReviewSheet } from "../sheets/review-sheet.ts";
-import type { ReviewResult } from "../sheets/review-source.ts";
 import { FullTranscript } from "../transcript/full-transcript.ts";
 import type { ChatFace } from "./chat-face.ts";
 import { clipboardImage } from "./clipboard-image.ts";
@@ -22,6 +22,7 @@ export class FaceActions {
   readonly #face: ChatFace;
   readonly #choices: FaceChoices;
   readonly #sessions: SessionChoices;
+  readonly #unknown = new UnknownCommands();
 
   constructor(face: ChatFace) {
     this.#face = face;
@@ -35,9 +36,21 @@ export class FaceActions {
     const text = input.text.trim();
     if (text.startsWith("!")) return this.#face.attempt(session.shell(text.slice(1).trim()));
     const command = commandIn(text);
-    // commands of the agent are prompts
-    if (command === undefined) return session.send(input);
-    this.run(command.action, command.rest);
+    if (command !== undefined) return this.run(command.action, command.rest);
+    if (!this.#isRefused(input)) session.send(input);
+  }
+
+  /** Commands of the agent are prompts. What nobody knows goes back to the prompt. */
+  #isRefused(input: ChatInput): boolean {
+    const { session, composer } = this.#face;
+    // those of the agent are not known before it is ready
+    if (session.phase !== "ready") return false;
+    const known = [...chatCommands, ...session.commands].map(({ name }) => name);
+    const why = this.#unknown.refusal(input.text, known);
+    if (why === undefined) return false;
+    composer.restore(input);
+    this.#face.say(safeLine(why), "warning");
+    return true;
   }
 
   run(action: ChatAction, rest: string): void {
@@ -141,6 +154,7 @@ export class FaceActions {
     const input = composer.take();
     // what is not for the agent does not need its attention
     if (/^\s*!/.test(input.text) || commandIn(input.text) !== undefined) return this.submitted(input);
+    if (this.#isRefused(input)) return;
     this.#face.attempt(
       session.steer(input).then((how) => {
         if (how === "resent")
@@ -250,7 +264,7 @@ export class FaceActions {
     );
   }
 
-  #takeBack(work: (review: SessionReview) => Promise<ReviewResult | string>): void {
+  #takeBack(work: (review: SessionReview) => Promise<NamedResult | string>): void {
     const { review, session } = this.#face;
     if (review === undefined) return this.#face.hint("changes are not followed here");
     if (session.turn !== undefined) this.#face.hint("it is taken back when the turn has ended");

@@ -21,7 +21,7 @@ export interface TurnEnds {
 }
 
 export function pinnedLines(
-  { view, queue, steering, turn, cwd }: LiveSession,
+  { view, queue, sending, steering, turn, cwd }: LiveSession,
   { last, before }: TurnEnds,
   width: number,
   paint: Paint,
@@ -36,10 +36,13 @@ export function pinnedLines(
     .map(({ text }, at) => `${at === 0 ? "next" : "then"}  ${safeLine(text)}`);
   const more = queue.length > mostWaiting ? [`and ${queue.length - mostWaiting} more`] : [];
   return [
-    ...planLines({ plans }, options),
+    ...planLines({ plans }, { ...options, isIdle: turn === undefined }),
     ...(background === undefined ? [] : [background]),
-    ...[...steering.map((text) => `now   ${safeLine(text)}`), ...waiting, ...more].map((line) =>
-      paint("dim", clipped(line, width)),
-    ),
+    ...[
+      ...sending.map((text) => `sending  ${safeLine(text)}`),
+      ...steering.map((text) => `now   ${safeLine(text)}`),
+      ...waiting,
+      ...more,
+    ].map((line) => paint("dim", clipped(line, width))),
   ];
 }

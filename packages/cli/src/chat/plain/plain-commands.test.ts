@@ -11,6 +11,13 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
   for (const text of ["one", "two", "three"]) queue.add({ text });
   const session = {
     cwd: "/here",
+    phase: "ready",
+    agent: { name: "near" },
+    commands: [
+      { name: "plan", description: "make a plan" },
+      { name: "undo", description: "theirs" },
+    ],
+    send: ({ text }: { readonly text: string }) => queue.add({ text }),
     get queue() {
       return queue.list;
     },
@@ -90,4 +97,23 @@ test("agents that do not run are asked for their sessions by the last number", a
   assert.equal(asked(), 1);
   assert.match(said.join("\n"), /2\. Ask the other agents[\s\S]*gone cannot be asked/);
   assert.deepEqual(opened, [kept]);
+});
+
+test("a command that nobody knows is not sent, unless it is typed again", async () => {
+  const { plain, said, waiting } = commands([]);
+  await plain.handle("/undp");
+  assert.match(said.at(-1) ?? "", /there is no command \/undp: did you mean \/undo\?/);
+  assert.equal(waiting(), "one two three");
+  await plain.handle("/nosuch thing");
+  assert.match(said.at(-1) ?? "", /\/help lists them/);
+  await plain.handle("/nosuch thing");
+  await plain.handle("/plan it");
+  await plain.handle("/etc/hosts has what?");
+  assert.equal(waiting(), "one two three /nosuch thing /plan it /etc/hosts has what?");
+});
+
+test("the help does not list commands of the agent that ours hide", async () => {
+  const { plain, said } = commands([]);
+  await plain.handle("/help");
+  assert.match(said.join("\n"), /Commands of near:\n\/plan: make a plan$/);
 });

@@ -6,6 +6,7 @@ import type { Conversation, LiveSession, SessionTarget } from "../conversation/c
 import { choiceNamed, choicesOf, type SelectOption, selectsOf } from "../conversation/option-choices.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
+import { UnknownCommands } from "../keys/unknown-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { type Choice, pickByNumber } from "./pick-by-number.ts";
 import { type PlainReviewPlace, reviewPlainly, takeBackPlainly } from "./plain-review.ts";
@@ -40,8 +41,16 @@ const known: ReadonlySet<string> = new Set([
   "leave",
 ]);
 
+/** Of the commands that work here. */
+const ourNames: readonly string[] = [
+  ...chatCommands.filter(({ action }) => known.has(action)).map(({ name }) => name),
+  "cancel",
+  "steer",
+];
+
 export class PlainCommands {
   readonly #options: PlainCommandsOptions;
+  readonly #unknown = new UnknownCommands();
 
   constructor(options: PlainCommandsOptions) {
     this.#options = options;
@@ -58,9 +67,13 @@ export class PlainCommands {
     if (name === "cancel") return this.#session.cancel();
     if (name === "steer") return this.#steer(rest);
     const command = chatCommands.find((each) => each.name === name && known.has(each.action));
-    // commands of the agent are prompts
-    if (command === undefined) return this.#session.send({ text: line });
-    await this.#run(command.action, rest.trim());
+    if (command !== undefined) return this.#run(command.action, rest.trim());
+    const { phase, commands } = this.#session;
+    const names = [...ourNames, ...commands.map((each) => each.name)];
+    // commands of the agent are prompts, and not known before it is ready
+    const why = phase === "ready" ? this.#unknown.refusal(line, names) : undefined;
+    if (why === undefined) this.#session.send({ text: line });
+    else this.#say(safeLine(why));
   }
 
   async #run(action: string, rest: string): Promise<void> {
@@ -111,9 +124,10 @@ export class PlainCommands {
     const own = chatCommands
       .filter(({ action }) => known.has(action))
       .map(({ name, hint, help }) => `/${name}${hint === undefined ? "" : ` ${hint}`}: ${help}`);
-    const theirs = this.#session.commands.map(
-      ({ name, description }) => `/${safeLine(name)}: ${safeLine(description)}`,
-    );
+    // one of ours goes before one of theirs with the same name
+    const theirs = this.#session.commands
+      .filter(({ name }) => !ourNames.includes(name))
+      .map(({ name, description }) => `/${safeLine(name)}: ${safeLine(description)}`);
     const rest = [
       "/cancel: stop the turn",
       "/steer TEXT: send a message to the agent while it works",

@@ -133,7 +133,7 @@ test("changes are reviewed by number, and a turn is taken back and put back", pa
   const ran = await probe.parley([...flags, "--", ...agent], { input, cwd: probe.cwd });
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout, /1 file \+1 -1[\s\S]*undone notes\.txt[\s\S]*redone notes\.txt/);
-  assert.match(ran.stdout, /1\. notes\.txt, line 1, \+1 -1[\s\S]*- two\n\+ TWO\n[\s\S]*undone notes\.txt/);
+  assert.match(ran.stdout, /1\. notes\.txt, line 2, \+1 -1[\s\S]*- two\n\+ TWO\n[\s\S]*undone notes\.txt/);
   assert.equal(readFileSync(file, "utf8"), "one\ntwo\n");
 });
 

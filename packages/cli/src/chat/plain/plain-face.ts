@@ -133,7 +133,10 @@ class PlainFace {
     if (problem === undefined) return;
     for (const text of [problem.message, problem.stderr, problem.hint])
       if (text !== undefined) this.#printer.notice(text);
-    if (this.#lines.isTyped) this.#printer.notice("/restart tries again");
+    if (this.#lines.isTyped) {
+      this.#printer.notice("/restart tries again");
+      this.#lines.invite();
+    }
     // nobody can type it
     else if (phase === "failed") this.#left.resolve(1);
   }
@@ -219,7 +222,9 @@ class PlainFace {
       .catch((error: unknown) => this.#printer.notice(error instanceof Error ? error.message : String(error)))
       .finally(() => {
         this.#isHandling = false;
-        if (this.#session.turn === undefined) this.#lines.invite();
+        const { turn, queue } = this.#session;
+        // what waits for the agent to start is answered soon: the answer begins a line of its own
+        if (turn === undefined && queue.length === 0) this.#lines.invite();
         this.#next();
       });
   }

@@ -3,9 +3,10 @@
 import { relative } from "node:path";
 import type { FileChange, Hunk } from "@parley/review";
 import { safeLine } from "../../terminal/sanitise.ts";
-import { resultLines } from "../review/result-lines.ts";
+import { type NamedResult, resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
-import type { ReviewResult } from "../sheets/review-source.ts";
+
+import { changedLine } from "../sheets/review-lines.ts";
 import { type PickPlace, pickByNumber } from "./pick-by-number.ts";
 
 export interface PlainReviewPlace extends PickPlace {
@@ -48,7 +49,7 @@ async function decide(hunk: Hunk, place: PlainReviewPlace): Promise<void> {
 
 /** Takes back a turn, or an undo. */
 export async function takeBackPlainly(
-  work: (review: SessionReview) => Promise<ReviewResult | string>,
+  work: (review: SessionReview) => Promise<NamedResult | string>,
   place: PlainReviewPlace,
 ): Promise<void> {
   sayIfBusy(place);
@@ -60,8 +61,9 @@ function sayIfBusy({ isBusy, say }: PlainReviewPlace): void {
   if (isBusy()) say("It is taken back when the turn has ended.");
 }
 
-function labelOf({ path, kind }: FileChange, { newStart, added, removed, kind: part }: Hunk, cwd: string) {
-  const where = part === "lines" ? `line ${newStart}` : part === "mode" ? "mode" : "whole file";
+function labelOf({ path, kind }: FileChange, hunk: Hunk, cwd: string) {
+  const { added, removed, kind: part } = hunk;
+  const where = part === "lines" ? `line ${changedLine(hunk)}` : part === "mode" ? "mode" : "whole file";
   const what = kind === "changed" ? "" : `, ${kind}`;
   return safeLine(`${relative(cwd, path)}, ${where}${what}, +${added} -${removed}`);
 }

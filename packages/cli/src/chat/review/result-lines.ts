@@ -4,10 +4,13 @@ import { relative } from "node:path";
 import { escapedLine, safeLine } from "../../terminal/sanitise.ts";
 import type { ReviewResult } from "../sheets/review-source.ts";
 
-export function resultLines({ files, notes }: ReviewResult, cwd: string): string[] {
+/** With the turn that was taken back, by its number and the beginning of its prompt. */
+export type NamedResult = ReviewResult & { readonly turn?: string };
+
+export function resultLines({ files, notes, turn }: NamedResult, cwd: string): string[] {
   const lines = files.map(({ path, outcome, reason }) => {
     const why = reason === undefined ? "" : `: ${reason}`;
     return `${outcome} ${escapedLine(relative(cwd, path))}${why}`;
   });
-  return [...lines, ...notes].map(safeLine);
+  return [...(turn === undefined ? [] : [`undo of ${turn}`]), ...lines, ...notes].map(safeLine);
 }

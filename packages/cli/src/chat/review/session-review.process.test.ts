@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { chatHome, patience } from "../../../test/support/chat-probe.ts";
 import { stateFolder } from "../../settings/data-folder.ts";
+import { resultLines } from "./result-lines.ts";
 import { SessionReview } from "./session-review.ts";
 
 function reviewed(t: TestContext, { cwd, name, isContinued }: Partial<Reviewed> = {}) {
@@ -40,7 +41,7 @@ test(
     const { cwd, review: first } = reviewed(t, { name: "mine" });
     const file = join(cwd, "a.txt");
     writeFileSync(file, "one\n");
-    await first.begin();
+    await first.begin("say two\nin a.txt");
     writeFileSync(file, "two\n");
     await first.end();
     // opened again before the first one has let go
@@ -48,7 +49,11 @@ test(
     const { review: second } = reviewed(t, { cwd, name: "mine", isContinued: true });
     assert.equal((await second.changes()).files.length, 1);
     assert.doesNotMatch(second.notCovered.join(), /before it was continued here/);
-    await second.undoTurn();
+    const undone = await second.undoTurn();
+    assert.deepEqual(typeof undone === "object" && resultLines(undone, cwd).slice(0, 2), [
+      "undo of turn 1: say two in a.txt",
+      "undone a.txt",
+    ]);
     assert.equal(readFileSync(file, "utf8"), "one\n");
     await second.close();
     const { review: third } = reviewed(t, { cwd, name: "mine", isContinued: true });

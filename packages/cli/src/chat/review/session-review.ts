@@ -4,8 +4,10 @@ import { join, resolve } from "node:path";
 import type { SessionView } from "@parley/acp/view";
 import type { Review } from "@parley/review";
 import { stateFolder } from "../../settings/data-folder.ts";
+import { safeLine } from "../../terminal/sanitise.ts";
 import type { TurnChanges } from "../conversation/session-turns.ts";
 import type { ReviewChanges, ReviewResult, ReviewSource } from "../sheets/review-source.ts";
+import type { NamedResult } from "./result-lines.ts";
 
 export interface SessionReviewOptions {
   /** The directories of the session. */
@@ -58,7 +60,7 @@ export class SessionReview implements TurnChanges, ReviewSource {
 
   // ---- turns
 
-  async begin(): Promise<void> {
+  async begin(prompt = ""): Promise<void> {
     // an undo that is asked for from now on waits
     this.#turn = Promise.withResolvers<void>();
     const late = Promise.withResolvers<void>();
@@ -66,7 +68,7 @@ export class SessionReview implements TurnChanges, ReviewSource {
       this.#options.notice("the files take long to look at: what this turn changes first cannot be undone");
       late.resolve();
     }, longestMs);
-    const begun = this.#open().then((review) => review.beginTurn());
+    const begun = this.#open().then((review) => review.beginTurn(nameOf(prompt)));
     try {
       await Promise.race([begun, late.promise]);
       this.#told = undefined;
@@ -157,14 +159,17 @@ export class SessionReview implements TurnChanges, ReviewSource {
     return (await this.#idle()).redo(result);
   }
 
-  /** Takes back the last turn that changed something. Returns a sentence if there is none. */
-  async undoTurn(): Promise<ReviewResult | string> {
+  /** Takes back the last turn that changed something, and says which. Returns a sentence if there is none. */
+  async undoTurn(): Promise<NamedResult | string> {
     if (this.#turn === undefined && this.#hasNothing) return nothing;
     const review = await this.#idle();
     const changes = await review.changes();
     const open = changes.files.flatMap(({ hunks }) => hunks).filter(({ state }) => state === "open");
     const last = Math.max(0, ...open.flatMap(({ turns }) => turns));
-    return last === 0 ? nothing : this.#undo({ turn: last });
+    if (last === 0) return nothing;
+    const { label } = review.turns.find(({ number }) => number === last) ?? {};
+    const result = await review.undo({ turn: last });
+    return { ...result, turn: `turn ${last}${label === undefined ? "" : `: ${label}`}` };
   }
 
   /** Takes back the last undo. Returns a sentence if there is none. */
@@ -216,4 +221,11 @@ export class SessionReview implements TurnChanges, ReviewSource {
     this.#earlierTurns = review.turns.length;
     return review;
   }
+}
+
+/** Enough of a prompt to know it by. */
+function nameOf(prompt: string): string | undefined {
+  const line = safeLine(prompt.slice(0, 1_000)).trim();
+  if (line === "") return undefined;
+  return line.length <= 60 ? line : `${line.slice(0, 59).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -64,7 +64,7 @@ test("a permission is asked for as run does it: what, why, the command, and one 
     "│ ? run a command in /project, for claude",
     "│   no rule applies to it",
     "│     npm test",
-    "│   y once  s this session  a always here  n/Enter/Esc no  e no, say why  ? more",
+    "│   y once  s this session  a this folder, 30 days  n/Enter/Esc no  e no, say why  ? more",
   ]);
 });
 
@@ -213,7 +213,7 @@ test("TH5 a heap of marks on one character is not drawn over other lines, and no
 
 test("TH5 a command that imitates the answers is indented below the question, and the last lines are ours", () => {
   const fake =
-    "  y once  s this session  a always here  n/Enter/Esc no  e no, say why  ? more\n│ ? harmless\n";
+    "  y once  s this session  a this folder, 30 days  n/Enter/Esc no  e no, say why  ? more\n│ ? harmless\n";
   const { probe } = asked({ question: longCommand(fake.repeat(10)) });
   const drawn = probe.lines(100, 12);
   const answers = drawn.filter((line) => line.startsWith("│   y once"));

@@ -165,3 +165,8 @@ test("TH5 names of sessions and models cannot leave their line", () => {
   const { probe } = picker({ title: evil, items: [{ label: evil, detail: evil, group: evil, value: "x" }] });
   for (const [columns, rows] of sheetSizes) probe.lines(columns, rows);
 });
+
+test("a hint that does not fit on one line goes on in the next", () => {
+  const { probe } = picker({ items: items.slice(0, 2), hint: "Enter continues, Alt-F forks, Ctrl-X ends" });
+  assert.deepEqual(probe.lines(30, 10).slice(-2), ["│ Enter continues, Alt-F", "│ forks, Ctrl-X ends"]);
+});

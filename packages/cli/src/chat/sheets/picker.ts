@@ -1,6 +1,6 @@
 // A list to choose from, with a filter.
 
-import { clipped, padded, widthOf } from "../../draw/text-lines.ts";
+import { clipped, padded, widthOf, wrappedWords } from "../../draw/text-lines.ts";
 import { fuzzyFilter } from "../../screen/fuzzy.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { LineField } from "../../screen/line-field.ts";
@@ -158,8 +158,10 @@ export class Picker<T> implements Sheet {
     const { line, column } = this.#head(columns);
     const isFiltered = this.#filter.text.trim() !== "";
     const numbers = this.#filter.text === "" && this.#shown.length > 0 ? ", 1-9 choose at once" : "";
-    const foot =
-      size.rows > 4 ? [paint("dim", clipped(safeLine(hint ?? `${usualHint}${numbers}`), columns))] : [];
+    const words = wrappedWords(safeLine(hint ?? `${usualHint}${numbers}`), columns);
+    // a list that shows nothing is worth less than a hint that is cut
+    const most = size.rows > 6 ? 2 : size.rows > 4 ? 1 : 0;
+    const foot = words.slice(0, most).map((line) => paint("dim", line));
     const room = Math.max(1, size.rows - 1 - foot.length);
     const rows = this.#window(this.#rows(columns, isFiltered && this.#options.search === undefined), room);
     const list = rows.length > 0 ? rows : [paint("dim", clipped(this.#nothing(), columns))];

@@ -47,10 +47,21 @@ function knownRows(hunk: Hunk, path: string, columns: number, paint: Paint): rea
   return rows;
 }
 
+/** The first line that a hunk changes, as the file is now. Unchanged lines may come before it. */
+export function changedLine({ lines, newStart }: Hunk): number {
+  return (
+    newStart +
+    Math.max(
+      0,
+      lines.findIndex(({ kind }) => kind !== "context"),
+    )
+  );
+}
+
 function hunkRows(hunk: Hunk, path: string, columns: number, paint: Paint): string[] {
   const turns = `turn ${hunk.turns.join(", ")}`;
   const where =
-    hunk.kind === "lines" ? `line ${hunk.newStart}` : hunk.kind === "mode" ? "mode" : "whole file";
+    hunk.kind === "lines" ? `line ${changedLine(hunk)}` : hunk.kind === "mode" ? "mode" : "whole file";
   const heading = clipped(`${where} · ${turns} · ${stateText(hunk)}`, columns);
   const about = hunk.about === undefined ? [] : brokenLines(escapedLine(hunk.about), columns);
   const look = { path, showsFiles: false };
@@ -102,7 +113,9 @@ export function countsText({ files, added, removed }: ReviewChanges): string {
     ...count("undone", ({ state }) => state === "undone"),
     ...count("not to be undone", ({ state }) => state === "superseded" || state === "changed-since"),
   ];
-  return `${counted(files.length, "file")} +${added} -${removed} · ${counts.join(", ")}`;
+  // of what is decided there are no lines to count
+  const lines = added + removed === 0 ? "" : ` +${added} -${removed}`;
+  return `${counted(files.length, "file")}${lines} · ${counts.join(", ")}`;
 }
 
 /** What became of each file, in as few words as possible. */

@@ -112,14 +112,14 @@ test("the review shows counts, the file, and the hunks with the current one mark
   });
   const lines = probe.lines(100, 16);
   assert.deepEqual(lines.slice(0, 9), [
-    "│ Review  2 files +5 -3 · 3 open · 1 not covered (i)",
-    "│ a.ts  +1 -1 · file 1 of 2, hunk 1 of 2",
-    "│ ┃ line 12 · turn 1 · open",
+    "│ Review  2 files +5 -3 · 3 open · not everything is covered (i)",
+    "│ a.ts  +2 -2 · file 1 of 2, hunk 1 of 2",
+    "│ ┃ line 13 · turn 1 · open",
     "│ ┃ 12   before",
     "│ ┃ 11 - old 1",
     "│ ┃ 13 + new 1",
     "│",
-    "│   line 12 · turn 1 · open",
+    "│   line 13 · turn 1 · open",
     "│   12   before",
   ]);
   assert.equal(lines.length, 16, "all rows are taken");
@@ -183,7 +183,7 @@ test("a comment goes to the agent with its place", async () => {
   assert.match(await press("c", "why?"), /Comment: why\?$/);
   assert.match(await press("enter"), /The agent gets your comment/);
   await press("c", "never", "escape");
-  assert.deepEqual(events, ["About your change of a.ts, line 12: why?"]);
+  assert.deepEqual(events, ["About your change of a.ts, line 13: why?"]);
 });
 
 test("what is not covered is shown on request, and q goes back and then closes", async () => {
@@ -255,4 +255,13 @@ test("with a real review, what is undone is gone from the file, comes back, and 
   assert.match(await settled(), /2 kept/);
   probe.press("u");
   assert.match(probe.text(), /What was kept is not undone here any more/);
+});
+
+test("a kept hunk still says how much it changed, in which line, and ? lists the keys", async () => {
+  const kept = hunk("1", { state: "kept" });
+  const { press, probe } = await reviewed([file("/p/a.ts", [kept], { added: 0, removed: 0 })]);
+  assert.match(probe.text(), /a\.ts {2}\+1 -1[\s\S]*line 13 · turn 1 · ✓ kept/);
+  assert.match(probe.text(), /A\/U whole file/);
+  assert.match(await press("?"), /U or R: undo all hunks of this file/);
+  assert.match(await press("q"), /line 13/);
 });

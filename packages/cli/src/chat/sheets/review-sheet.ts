@@ -9,7 +9,7 @@ import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
 import { type Foot, framed, innerColumns, Scrolled, sheetRows } from "./frame.ts";
-import { countsText, fileRows, resultText } from "./review-lines.ts";
+import { changedLine, countsText, fileRows, resultText } from "./review-lines.ts";
 import type { ReviewChanges, ReviewResult, ReviewSource } from "./review-source.ts";
 import type { Sheet, SheetSize } from "./sheet.ts";
 
@@ -27,13 +27,30 @@ export interface ReviewSheetOptions {
 const keys = [
   "a keep",
   "u undo",
-  "A/R whole file",
+  "A/U whole file",
   "c comment",
   "z redo",
-  "j/k hunk",
-  "[ ] file",
+  "j/k [ ] move",
   "i not covered",
+  "? keys",
   "q close",
+];
+
+/** In words, for whoever asks. */
+const keyHelp = [
+  "a or y: keep this hunk",
+  "u or r: undo this hunk",
+  "A or Y: keep all hunks of this file",
+  "U or R: undo all hunks of this file",
+  "z: put back what was undone here last",
+  "c: write a comment about this hunk; the agent gets it with your next prompt",
+  "j, Down: the next hunk",
+  "k, Up: the hunk before",
+  "]: the next file",
+  "[: the file before",
+  "Space, PgDn, PgUp: scroll",
+  "i: what the review does not cover",
+  "q, Esc: close",
 ];
 
 export class ReviewSheet implements Sheet {
@@ -43,7 +60,8 @@ export class ReviewSheet implements Sheet {
   #file = 0;
   #hunk = 0;
   #isMoved = true;
-  #showsUncovered = false;
+  /** What is shown instead of the hunks. */
+  #page: "uncovered" | "keys" | undefined;
   #comment: LineField | undefined;
   /** What is under way, and what became of it. */
   #pending = 0;
@@ -61,17 +79,18 @@ export class ReviewSheet implements Sheet {
   key(key: KeyPress): void {
     if (this.#comment !== undefined) return this.#commentKey(this.#comment, key);
     if (key.id === "escape" || key.id === "ctrl+c" || key.text === "q") return this.#close();
-    if (key.text === "i") this.#show(!this.#showsUncovered);
+    if (key.text === "i") this.#show(this.#page === "uncovered" ? undefined : "uncovered");
+    else if (key.text === "?") this.#show(this.#page === "keys" ? undefined : "keys");
     else if (!this.#moved(key) && !this.#decided(key)) this.#scrolled.key(pageKey(key));
   }
 
   #close(): void {
-    if (this.#showsUncovered) this.#show(false);
+    if (this.#page !== undefined) this.#show(undefined);
     else this.#options.closed();
   }
 
-  #show(uncovered: boolean): void {
-    this.#showsUncovered = uncovered;
+  #show(page: "uncovered" | "keys" | undefined): void {
+    this.#page = page;
     this.#isMoved = true;
     this.#scrolled.toTop();
   }
@@ -122,7 +141,7 @@ export class ReviewSheet implements Sheet {
     const text = comment.text.trim();
     this.#comment = undefined;
     if (key.id === "escape" || text === "" || file === undefined || hunk === undefined) return;
-    const where = hunk.kind === "lines" ? `, line ${hunk.newStart}` : "";
+    const where = hunk.kind === "lines" ? `, line ${changedLine(hunk)}` : "";
     this.#options.said(`About your change of ${this.#path(file.path)}${where}: ${text}`);
     this.#said = "The agent gets your comment with the next message.";
   }
@@ -151,7 +170,7 @@ export class ReviewSheet implements Sheet {
     this.#file = at;
     this.#hunk = Math.max(0, Math.min(hunk, (files[at]?.hunks.length ?? 1) - 1));
     this.#isMoved = true;
-    this.#showsUncovered = false;
+    this.#page = undefined;
   }
 
   #toNextOpen(): void {
@@ -169,7 +188,7 @@ export class ReviewSheet implements Sheet {
   /** The hunk, or all of its file. */
   #hunks(isWholeFile: boolean): readonly Hunk[] {
     const current = this.#current();
-    if (current === undefined || this.#showsUncovered) return [];
+    if (current === undefined || this.#page !== undefined) return [];
     return isWholeFile ? current.file.hunks : [current.hunk];
   }
 
@@ -280,15 +299,17 @@ export class ReviewSheet implements Sheet {
     const changes = this.#changes;
     const uncovered = review.notCovered.length;
     const counts = changes === undefined || changes.files.length === 0 ? "" : `  ${countsText(changes)}`;
-    const more = uncovered === 0 ? "" : ` · ${uncovered} not covered (i)`;
+    const more = uncovered === 0 ? "" : " · not everything is covered (i)";
     const title = paint("strong", clipped(`Review${counts}${more}`, columns));
     const current = this.#current();
-    if (current === undefined || changes === undefined || this.#showsUncovered) return [title, ""];
-    const { path, kind, renamedFrom, added, removed, hunks } = current.file;
+    if (current === undefined || changes === undefined || this.#page !== undefined) return [title, ""];
+    const { path, kind, renamedFrom, hunks } = current.file;
+    // those that are kept, too
+    const sum = (of: "added" | "removed") => hunks.reduce((all, hunk) => all + hunk[of], 0);
     const from = renamedFrom === undefined ? "" : ` from ${this.#path(renamedFrom)}`;
     const what = kind === "changed" ? from : ` (${renamedFrom === undefined ? kind : "renamed"}${from})`;
     const where = `file ${this.#file + 1} of ${changes.files.length}, hunk ${this.#hunk + 1} of ${hunks.length}`;
-    const tail = `  +${added} -${removed} · ${where}`;
+    const tail = `  +${sum("added")} -${sum("removed")} · ${where}`;
     const room = Math.max(0, columns - tail.length);
     const name = clipped(escapedLine(`${this.#path(path)}${what}`), Math.max(10, room));
     return [title, `${paint("accent", name)}${room < 10 ? "" : paint("dim", tail)}`];
@@ -296,7 +317,8 @@ export class ReviewSheet implements Sheet {
 
   #rows(columns: number): readonly string[] {
     const { paint, review } = this.#options;
-    if (this.#showsUncovered)
+    if (this.#page === "keys") return keyHelp.flatMap((line) => sheetRows(line, columns));
+    if (this.#page === "uncovered")
       return review.notCovered.length === 0 ? ["Everything is covered."] : this.#uncovered(columns);
     const current = this.#current();
     if (current === undefined && this.#changes === undefined)

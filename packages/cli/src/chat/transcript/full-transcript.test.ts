@@ -284,7 +284,7 @@ test("a long message is drawn in parts, and nothing of it is lost", () => {
     Array.from({ length: 1_000 }, (_, at) => `code${at}`),
   );
   assert.equal(all.match(/very/g)?.length, 5_000);
-  assert.equal(all.match(/```/g)?.length, 2);
+  assert.doesNotMatch(all, /```/);
   opened.rows = 10;
   assert.match(opened.press("/", ..."code777;", "enter").here, /code777;/);
 });
@@ -367,5 +367,5 @@ test("a message of megabytes has all its parts, also code over the end of a bloc
   opened.rows = 13_000;
   const all = opened.press("g").body;
   assert.equal(all.filter((line) => /line \d+ of code/.test(line)).length, 12_000);
-  assert.equal(all.filter((line) => /```/.test(line)).length, 2);
+  assert.equal(all.filter((line) => /```/.test(line)).length, 0);
 });

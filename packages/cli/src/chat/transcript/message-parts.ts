@@ -4,10 +4,8 @@ export interface MessagePart {
   readonly text: string;
   /** Where it begins in the message. */
   readonly from: number;
-  /** The line that opened the code in which it begins: the first drawn line is then a fence of ours. */
+  /** The line that opened the code in which it begins. */
   readonly opening: string | undefined;
-  /** Whether it ends inside of code: the last drawn line is then a fence of ours. */
-  readonly isCutInCode: boolean;
   /** The line that opened the code in which it ends. */
   readonly fence: string | undefined;
 }
@@ -35,7 +33,7 @@ export function messageParts(text: string, place: TextPlace = {}): MessagePart[]
     const isCutInCode = fence !== undefined && !isEnd;
     const start = opening === undefined ? "" : `${opening}\n`;
     const close = isCutInCode ? `\n${markOf(fence ?? "")}\n` : "";
-    parts.push({ text: `${start}${text.slice(from, end)}${close}`, from, opening, isCutInCode, fence });
+    parts.push({ text: `${start}${text.slice(from, end)}${close}`, from, opening, fence });
     from = end;
     opening = fence;
   };

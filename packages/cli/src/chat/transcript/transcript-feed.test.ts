@@ -273,7 +273,7 @@ test("another session begins with its name and the last screenful", () => {
   shown.call("open", { title: "Running", kind: "read", status: "in_progress" });
   const lines = shown.feed.shown(shown.view, working, { columns: 60, rows: 6 });
   assert.deepEqual(lines.slice(0, 2), ["", "── Fix the build · claude · /project ───────────────────────"]);
-  assert.deepEqual(lines.slice(2), ["", "… 48 more above: the whole transcript has them", "! n49", "! n50"]);
+  assert.deepEqual(lines.slice(2), ["", "… 48 more above: Ctrl-O shows them", "! n49", "! n50"]);
   assert.deepEqual(shown.draw().tail, ["◐ ≡ Running"]);
   shown.call("open", { status: "completed" });
   assert.equal(shown.printed.at(-1), "✓ ≡ Running");
@@ -299,7 +299,7 @@ test("of a replay that comes at once, the last part is printed", () => {
     update: { sessionUpdate: "notice", severity: "info", title: `n${at + 1}` },
   }));
   shown.add(...notices);
-  assert.deepEqual(shown.printed.slice(0, 2), ["… 900 more above: the whole transcript has them", "! n901"]);
+  assert.deepEqual(shown.printed.slice(0, 2), ["… 900 more above: Ctrl-O shows them", "! n901"]);
   assert.equal(shown.printed.length, 101);
 });
 

@@ -243,7 +243,7 @@ export class TranscriptFeed {
     this.#endHead(page, width);
     for (const item of view.timeline.slice(this.#next, first)) this.#passed(item);
     this.#next = first;
-    const text = clipped(`… ${count(skipped)} more above: the whole transcript has them`, width);
+    const text = clipped(`… ${count(skipped)} more above: Ctrl-O shows them`, width);
     page.put([this.#options.paint("dim", text)], "event", view);
   }
 

@@ -47,8 +47,6 @@ export class TranscriptRows {
   width = 80;
   readonly #options: RowsOptions;
   readonly #drawn: DrawnItems;
-  /** Without the fences of ours, by the lines with them. */
-  readonly #cut = new WeakMap<readonly string[], readonly string[]>();
   /** With a blank line above, by the lines without it. */
   readonly #spaced = new WeakMap<readonly string[], readonly string[]>();
   readonly #parts = new WeakMap<TimelineItem, KnownParts>();
@@ -257,18 +255,9 @@ export class TranscriptRows {
     const shown = parts[part];
     if (item.kind !== "agent_message" || parts.length < 2 || shown === undefined)
       return this.#drawn.draw(item, this.view, options);
-    const { text, opening, isCutInCode } = shown;
+    const { text } = shown;
     const key = `${item.key} ${part}`;
-    const lines = this.#drawn.draw(
-      { ...item, key, content: [{ type: "text", text }], text },
-      this.view,
-      options,
-    );
-    if (opening === undefined && !isCutInCode) return lines;
-    const known =
-      this.#cut.get(lines) ?? lines.slice(opening === undefined ? 0 : 1, isCutInCode ? -1 : undefined);
-    this.#cut.set(lines, known);
-    return known;
+    return this.#drawn.draw({ ...item, key, content: [{ type: "text", text }], text }, this.view, options);
   }
 
   /** Whether text meets something else: then there is a blank line above. */
