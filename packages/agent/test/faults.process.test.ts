@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -173,6 +174,8 @@ test("F28 nothing that prints inside the agent reaches the wire", patience, asyn
   const env = { ...process.env, ...place.env, PARLEY_MODEL: "offline", NODE_OPTIONS: `--import=${hook}` };
   const child = spawn(launcher, ["agent"], { cwd: place.cwd, env, stdio: ["pipe", "pipe", "ignore"] });
   t.after(() => child.kill("SIGKILL"));
+  // it writes to its home until it has exited
+  const exited = once(child, "exit");
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   send({ id: 1, method: "initialize", params: { protocolVersion: 1, clientCapabilities: {} } });
   const { cwd } = place;
@@ -190,4 +193,5 @@ test("F28 nothing that prints inside the agent reaches the wire", patience, asyn
     if (id === 3) child.stdin.end();
   }
   assert.ok(lines > 5);
+  await exited;
 });

@@ -21,7 +21,13 @@ export interface StepRecord {
 /** A value without its times and other fields that differ between runs. */
 export type Recorded<Value, Left extends string = never> = Value extends object
   ? {
-      readonly [Key in keyof Value as Key extends Left | "time" | "updatedAt" | "createdAt" | "endedAt"
+      readonly [Key in keyof Value as Key extends
+        | Left
+        | "time"
+        | "updatedAt"
+        | "createdAt"
+        | "endedAt"
+        | "waitedMs"
         ? never
         : Key]: Value[Key];
     }
@@ -73,7 +79,7 @@ const idFields: Readonly<Record<string, string>> = {
   correlationId: "correlation",
 };
 
-const timeFields: ReadonlySet<string> = new Set(["time", "updatedAt", "createdAt", "endedAt"]);
+const timeFields: ReadonlySet<string> = new Set(["time", "updatedAt", "createdAt", "endedAt", "waitedMs"]);
 
 /** Numbers ids in the order of appearance, by kind. */
 export class StableIds {

@@ -219,7 +219,8 @@ test(
       sandbox: { profile: "workspace" },
       asker: { permission: ({ subjects }) => (subjects[0]?.origin === "claim" ? "allow:once" : undefined) },
     });
-    assert.deepEqual(await strict.permission(ask, context), { outcome: "selected", optionId: "y" });
+    const _meta = { "parley.dev/scope": "once" };
+    assert.deepEqual(await strict.permission(ask, context), { outcome: "selected", optionId: "y", _meta });
     const { terminals } = strict.services(session);
     t.after(() => terminals.close());
     await assert.rejects(terminals.create(off), /nobody answered/);
