@@ -20,7 +20,7 @@ import { type CodingTurn, checkRoots, type Prefix, type SessionState } from "./s
 import { situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
 import { projectFolders } from "./skills/project-folders.ts";
-import { findSkills, foldersOutside, type Skill, skillTool } from "./skills/skills.ts";
+import { foldersOutside, readableSkills, type Skill, skillTool } from "./skills/skills.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 import { codingTools } from "./tools/coding-tools.ts";
 import { openWorkspace } from "./tools/workspace.ts";
@@ -89,7 +89,7 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const rulesNow = () => houseRules({ roots: session.roots, vetoes, userFolder });
   // the offline model uses none
   const lookForSkills = async () => {
-    skills = isOffline() ? [] : await findSkills(places, vetoes);
+    skills = isOffline() ? [] : await readableSkills(state.custom.skills, vetoes);
   };
   const prefixWith = (rules: readonly RulesFile[]): Prefix => {
     const family = familyOf(model().facts.id);

@@ -5,7 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { localTerminals } from "@parley/acp/node";
-import { keyVariables } from "../model/key-variables.ts";
+import { withoutKeys } from "../model/key-variables.ts";
 import type { HookedCall, HookedOutcome, Hooks } from "./hooks.ts";
 
 /** One hook of the config. */
@@ -79,8 +79,7 @@ async function runHook(
   const given = { event, tool: name, input, title, sessionId, cwd, ...(result && { result }) };
   const file = join(tmpdir(), `parley-hook-${randomUUID()}.json`);
   await writeFile(file, `${JSON.stringify(given)}\n`, { flag: "wx", mode: 0o600 });
-  const env = Object.fromEntries(keyVariables.map((variable) => [variable, undefined]));
-  await using terminals = localTerminals({ cwd, env });
+  await using terminals = localTerminals({ cwd, env: withoutKeys });
   try {
     const line = `exec < ${quoted(file)}\n${command}`;
     const terminal = await terminals.create({ command: "sh", args: ["-c", line], signal });

@@ -349,6 +349,7 @@ test(
     const source = `let page = 0;
     const answer = async (method) => {
       if (method === "initialize") return hello({ tools: {} });
+      // slow pages: the clock of the server is what the test is about
       await new Promise((resolve) => setTimeout(resolve, 200));
       return { tools: [tool("t" + page)], nextCursor: String(page++) };
     };`;

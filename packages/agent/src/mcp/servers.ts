@@ -3,6 +3,7 @@
 import { type AgentSession, type ContentBlock, RequestError, type Turn } from "@parley/acp";
 import type { AvailableCommand, McpServer } from "@parley/acp/model";
 import { type LoginFiles, loginFiles } from "../oauth/login-files.ts";
+import { slashCommand } from "../text/slash-command.ts";
 import { abortable } from "../tools/base/abortable.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";
@@ -119,22 +120,19 @@ export class McpServers {
 
   /** Replaces a slash command of a server by the prompt that the server returns. */
   async expand(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<readonly ContentBlock[]> {
-    const at = prompt.findIndex(({ type }) => type === "text");
-    const first = prompt[at];
-    const [, word, argument = ""] =
-      first?.type === "text" ? (/^\s*\/(\S+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
-    if (word === undefined) return prompt;
+    const command = slashCommand(prompt);
+    if (command === undefined) return prompt;
     for (const server of this.#all()) {
-      const found = server.prompts.find(({ name }) => commandName(server.name, name) === word);
+      const found = server.prompts.find(({ name }) => commandName(server.name, name) === command.name);
       if (found === undefined) continue;
       try {
-        const args = promptArguments(found, argument.trim());
+        const args = promptArguments(found, command.argument);
         const result = await server.connection().prompt(found.name, args, { signal });
         const { promptBlocks } = await import("./content.ts");
-        return prompt.flatMap((block, i) => (i === at ? promptBlocks(result) : [block]));
+        return command.replacedBy(promptBlocks(result));
       } catch (error) {
         signal.throwIfAborted();
-        const message = error instanceof Error ? error.message : `/${word} failed`;
+        const message = error instanceof Error ? error.message : `/${command.name} failed`;
         throw new RequestError("invalid_params", message, {
           data: { reason: "mcp_prompt", path: "/prompt" },
         });

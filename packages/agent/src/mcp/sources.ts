@@ -6,7 +6,7 @@ import type { McpServer } from "@parley/acp/model";
 export interface McpSources {
   /** The user's own servers. */
   readonly servers?: readonly McpServer[] | undefined;
-  /** What is wrong with the user's servers, a sentence each. The user is told with the first prompt. */
+  /** The problems of the user's servers, a sentence each. The user is told with the first prompt. */
   readonly problems?: readonly string[] | undefined;
   /**
    * Reads the servers that the files of a folder name. Called with the first prompt for each folder of the session. The user
@@ -21,7 +21,7 @@ export interface McpSources {
 export interface FolderServers {
   /** The servers, as they would be started. */
   readonly servers: readonly FolderServer[];
-  /** What cannot be used, a sentence each. The user is told. */
+  /** The entries that cannot be used, a sentence each. The user is told. */
   readonly problems: readonly string[];
 }
 
@@ -29,9 +29,9 @@ export interface FolderServers {
 export interface FolderServer {
   /** The server. With `"parley.dev/origin": "workspace"` in its `_meta`, it must be at a public address. */
   readonly server: McpServer;
-  /** What the user has to see before it is started: its command line or address, and its variables. */
+  /** The text that the user has to see before it is started: its command line or address, and its variables. */
   readonly lines: readonly string[];
-  /** What the user decided before about exactly this entry. */
+  /** The user's earlier decision about exactly this entry. */
   readonly decision: "always" | "never" | undefined;
   /** Remembers the decision for exactly this entry. May throw. */
   remember(decision: "always" | "never"): void;

@@ -38,3 +38,8 @@ export const keyVariables: readonly string[] = [
   ...Object.values(tokenVariables),
   ...ofOthers,
 ];
+
+/** For the environment of what we run: its output goes to the model, so it must not see the keys that pay for it. */
+export const withoutKeys: Readonly<Record<string, undefined>> = Object.fromEntries(
+  keyVariables.map((name) => [name, undefined]),
+);

@@ -187,16 +187,18 @@ test("/plan shows the steps and calls nothing else", async () => {
   assert.deepEqual(calls, []);
 });
 
-const link = text("[The user refers to file:///work/my%20notes.txt (my notes.txt); read it if you need it.]");
-const embedded = text('<resource uri="file:///work/a.ts#L3-L5">\nx\n</resource>');
+const link = text(
+  "[The user refers to file:///home/me/my%20notes.txt (my notes.txt); read it if you need it.]",
+);
+const embedded = text('<resource uri="file:///home/me/a.ts#L3-L5">\nx\n</resource>');
 
 test("a file that the client attached in the place of its mention is meant", async () => {
   const read = await answered([text("read "), link]);
-  assert.deepEqual(read.calls, [["read", { path: "/work/my notes.txt" }]]);
-  const odd = text("[The user refers to file:///work/100%.txt (100%.txt); read it if you need it.]");
-  assert.deepEqual((await answered([text("read "), odd])).calls, [["read", { path: "/work/100%.txt" }]]);
+  assert.deepEqual(read.calls, [["read", { path: "/home/me/my notes.txt" }]]);
+  const odd = text("[The user refers to file:///home/me/100%.txt (100%.txt); read it if you need it.]");
+  assert.deepEqual((await answered([text("read "), odd])).calls, [["read", { path: "/home/me/100%.txt" }]]);
   const lines = await answered([text("read "), embedded, text(" then list")]);
-  assert.deepEqual(lines.calls, [["read", { path: "/work/a.ts", offset: 3, limit: 3 }]]);
+  assert.deepEqual(lines.calls, [["read", { path: "/home/me/a.ts", offset: 3, limit: 3 }]]);
 });
 
 test("a file that the client attached besides its mention changes nothing", async () => {

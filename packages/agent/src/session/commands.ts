@@ -4,6 +4,7 @@ import type { ContentBlock } from "@parley/acp";
 import type { AvailableCommand } from "@parley/acp/model";
 import { planRequest, testRequest } from "../model/agent-requests.ts";
 import type { Mode } from "../permissions/modes.ts";
+import { slashCommand } from "../text/slash-command.ts";
 
 interface CommandRow {
   readonly name: string;
@@ -69,17 +70,15 @@ export type Reading =
 
 /** A command stands at the start of the first text block; other content may follow. */
 export function readPrompt(prompt: readonly ContentBlock[]): Reading {
-  const at = prompt.findIndex(({ type }) => type === "text");
-  const first = prompt[at];
-  const [, name, argument = ""] =
-    first?.type === "text" ? (/^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
-  const withText = (text: string) =>
-    prompt.map((block, i) => (i === at ? { type: "text" as const, text } : block));
+  const command = slashCommand(prompt);
+  if (command === undefined) return { type: "prompt", prompt };
+  const { name, argument } = command;
+  const withText = (text: string) => command.replacedBy([{ type: "text", text }]);
   switch (name) {
     case "plan":
-      return { type: "prompt", prompt: withText(`${planRequest}\n${argument.trim()}`), mode: "architect" };
+      return { type: "prompt", prompt: withText(`${planRequest}\n${argument}`), mode: "architect" };
     case "test":
-      return { type: "prompt", prompt: withText(`${testRequest} ${argument.trim()}`.trim()) };
+      return { type: "prompt", prompt: withText(`${testRequest} ${argument}`.trim()) };
     case "help":
     case "model":
     case "permissions":
@@ -87,7 +86,7 @@ export function readPrompt(prompt: readonly ContentBlock[]): Reading {
     case "clear":
     case "undo":
     case "redo":
-      return { type: "local", command: name, argument: argument.trim() };
+      return { type: "local", command: name, argument: argument };
     default:
       return { type: "prompt", prompt };
   }

@@ -1,8 +1,7 @@
 // Asks git for the branch and the uncommitted changes of a folder, without running anything that the repository configures.
 
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { repositoryOf } from "../skills/project-folders.ts";
 import { findProgram } from "../tools/base/find-program.ts";
 
 /** A larger repository is not worth the wait. */
@@ -56,13 +55,6 @@ export class GitState {
         resolve(error === null || isNothing ? stdout : undefined);
       });
     });
-  }
-}
-
-function repositoryOf(cwd: string): string | undefined {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
-    if (dirname(folder) === folder) return undefined;
   }
 }
 

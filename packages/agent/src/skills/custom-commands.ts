@@ -3,16 +3,17 @@
 import { type ContentBlock, RequestError } from "@parley/acp";
 import type { AvailableCommand } from "@parley/acp/model";
 import { withoutNotes } from "../model/agent-requests.ts";
+import { slashCommand } from "../text/slash-command.ts";
 import type { Vetoes } from "../tools/base/tool.ts";
 import { frontMatterOf, lineOf } from "./front-matter.ts";
 import { type FileOrigin, markdownFiles, type Places } from "./markdown-files.ts";
-import { findSkills, namesOf, textOfSkill } from "./skills.ts";
+import { findSkills, namesOf, type Skill, textOfSkill } from "./skills.ts";
 
 interface CustomCommand {
   /** Folders are part of it: `git:commit`. */
   readonly name: string;
   readonly description: string;
-  /** What to write behind it. */
+  /** A hint at what to write behind it. */
   readonly hint?: string;
   /** The prompt; `$ARGUMENTS`, `$1` and so on stand for what is written behind the command. */
   text(): Promise<string>;
@@ -55,17 +56,24 @@ function isCommandName(name: string): boolean {
 /** The custom commands of a session. */
 export class CustomCommands {
   #found: readonly CustomCommand[] = [];
+  #skills: readonly Skill[] = [];
 
   /** Looks for them again; true when the list has changed. Names in `taken` are commands of the agent itself. */
   async refresh(places: Places, taken: ReadonlySet<string>): Promise<boolean> {
     const before = JSON.stringify(this.list);
     const [skills, commands] = await Promise.all([findSkills(places), findCommands(places)]);
+    this.#skills = skills;
     const asCommands = skills.map(
       (skill): CustomCommand => ({ ...skill, hint: "what to do", text: () => textOfSkill(skill) }),
     );
     const all = new Map([...asCommands, ...commands].map((command) => [command.name, command]));
     this.#found = [...all.values()].filter(({ name }) => !taken.has(name));
     return JSON.stringify(this.list) !== before;
+  }
+
+  /** The skills among them. */
+  get skills(): readonly Skill[] {
+    return this.#skills;
   }
 
   get list(): AvailableCommand[] {
@@ -82,24 +90,21 @@ export class CustomCommands {
     prompt: readonly ContentBlock[],
     vetoes: Vetoes | undefined,
   ): Promise<readonly ContentBlock[]> {
-    const at = prompt.findIndex(({ type }) => type === "text");
-    const first = prompt[at];
-    const [, word, argument = ""] =
-      first?.type === "text" ? (/^\s*\/(\S+)(?:\s+([\s\S]*))?$/.exec(String(first.text)) ?? []) : [];
-    const command = this.#found.find(({ name }) => name === word);
-    if (command === undefined) return prompt;
+    const typed = slashCommand(prompt);
+    const command = this.#found.find(({ name }) => name === typed?.name);
+    if (typed === undefined || command === undefined) return prompt;
     const { path, origin } = command;
     if (origin.isOfProject && ((await vetoes?.unreadable(namesOf(command)))?.size ?? 0) > 0) {
       throw new RequestError(
         "invalid_params",
-        `/${word} is in ${path}, which your rules do not allow to be read`,
+        `/${typed.name} is in ${path}, which your rules do not allow to be read`,
         {
           data: { reason: "custom_command", path: "/prompt" },
         },
       );
     }
-    const text = expanded(withoutNotes(await command.text()), argument.trim());
-    return prompt.map((block, i) => (i === at ? { type: "text" as const, text } : block));
+    const text = expanded(withoutNotes(await command.text()), typed.argument);
+    return typed.replacedBy([{ type: "text", text }]);
   }
 }
 

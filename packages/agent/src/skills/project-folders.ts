@@ -11,10 +11,16 @@ export function projectFolders(roots: readonly string[]): string[] {
 
 /** From the repository root down; without a repository only the working directory. */
 export function foldersDownTo(cwd: string): string[] {
+  const top = repositoryOf(cwd) ?? cwd;
   const folders = [cwd];
-  for (let folder = cwd; !existsSync(join(folder, ".git")); folder = dirname(folder)) {
-    if (dirname(folder) === folder) return [cwd];
-    folders.unshift(dirname(folder));
-  }
+  for (let folder = cwd; folder !== top; folder = dirname(folder)) folders.unshift(dirname(folder));
   return folders;
+}
+
+/** The root of the repository that a folder is in; undefined outside of one. */
+export function repositoryOf(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return undefined;
+  }
 }

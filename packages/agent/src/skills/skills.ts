@@ -28,14 +28,21 @@ const maxDescription = 300;
 const maxNamed = 50;
 
 /** By name; of two with one name, that of the project counts, and of the folder closest to the working directory. */
-export async function findSkills(places: Places, vetoes?: Vetoes): Promise<Skill[]> {
+export async function findSkills(places: Places): Promise<Skill[]> {
   const files = await markdownFiles("skills", places, (name) => name === "SKILL.md");
-  const ofProject = files.filter(({ origin }) => origin.isOfProject).flatMap(namesOf);
-  const hidden = ofProject.length === 0 ? undefined : await vetoes?.unreadable(ofProject);
-  const open = files.filter((file) => !namesOf(file).some((name) => hidden?.has(name)));
-  const skills = open.map(skillOf);
+  const skills = files.map(skillOf);
   const byName = new Map(skills.flatMap((skill) => (skill === undefined ? [] : [[skill.name, skill]])));
   return [...byName.values()].slice(0, maxSkills).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Those that the client's rules let be read. */
+export async function readableSkills(
+  skills: readonly Skill[],
+  vetoes: Vetoes | undefined,
+): Promise<readonly Skill[]> {
+  const ofProject = skills.filter(({ origin }) => origin.isOfProject).flatMap(namesOf);
+  const hidden = ofProject.length === 0 ? undefined : await vetoes?.unreadable(ofProject);
+  return skills.filter((skill) => !namesOf(skill).some((name) => hidden?.has(name)));
 }
 
 /** The folders of the user's own skills, whose files are there to be read. */

@@ -36,7 +36,7 @@ export interface TrustedFolder {
   readonly since: Date;
 }
 
-/** What the user decided about one item of a folder, such as an MCP server. */
+/** The user's decision about one item of a folder, such as an MCP server. */
 export type ItemDecision = "always" | "never";
 
 /** The folders that the user trusts. */
@@ -46,7 +46,7 @@ export interface TrustedFolders {
   /** Trusts exactly these settings of this folder, until it is revoked. */
   trust(settings: WorkspaceSettings): void;
   /**
-   * What the user decided about one item of a folder, as it is now. Undefined if the user did not decide, and if the item or
+   * The user's decision about one item of a folder, as it is now. Undefined if the user did not decide, and if the item or
    * the folder is another one.
    */
   decision(settings: WorkspaceSettings, item: WorkspaceItem): ItemDecision | undefined;

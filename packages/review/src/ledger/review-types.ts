@@ -69,7 +69,7 @@ export interface PastTurn {
   readonly number: number;
   /** The text that `beginTurn` was given. */
   readonly label: string | undefined;
-  /** What undo does not take back, as sentences: commits, installs, new repositories, folders that could not be read. */
+  /** The things that undo does not take back, as sentences: commits, installs, new repositories, folders that could not be read. */
   readonly notes: readonly string[];
 }
 

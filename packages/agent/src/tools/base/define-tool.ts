@@ -131,7 +131,7 @@ export type Schema =
 export interface ObjectSchema {
   /** Always "object". */
   readonly type: "object";
-  /** What it is for, written for the model. */
+  /** Its purpose, written for the model. */
   readonly description?: string;
   /** The schemas of its fields, by name. */
   readonly properties: Readonly<Record<string, Schema>>;

@@ -236,7 +236,7 @@ export interface SubagentTask {
   readonly prompt: string;
 }
 
-/** What a subagent has found. */
+/** The findings of a subagent. */
 export interface SubagentReport {
   /** Its last message. */
   readonly text: string;

@@ -4,14 +4,11 @@ import type { Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { localTerminals } from "@parley/acp/node";
 import type { SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
-import { keyVariables } from "../../model/key-variables.ts";
+import { withoutKeys } from "../../model/key-variables.ts";
 import type { AgentCommand, AgentTerminals, CommandSandbox, SandboxPolicy } from "../base/tool.ts";
 
 /** In `_meta` of `terminal/create`: asks a client with a sandbox to run the command outside. */
 const sandboxKey = "parley.dev/sandbox";
-
-/** Commands must not see the keys that pay for the model: their output goes to it. */
-const withoutKeys = Object.fromEntries(keyVariables.map((name) => [name, undefined]));
 
 /** `decides`: the client decides about each command that it runs. */
 export function clientCommands(terminals: Terminals, decides: boolean): AgentTerminals {
