@@ -67,6 +67,7 @@ const chosen = inSoak(
     "stream.mix",
     "app.chunks",
     "rpc.inflight64",
+    "prompt.64mib",
     "relay.translate",
     "tap",
     "agent.load",
@@ -108,6 +109,13 @@ test("an unknown benchmark is refused with the names that exist", () => {
   assert.equal(status, 2);
   assert.equal(stdout, "");
   assert.match(stderr, /no benchmark "stream\.chunk"; known: .*stream\.chunks/);
+});
+
+test("a commit that does not exist is refused before anything runs", () => {
+  const { status, stdout, stderr } = bench("--against", "no-such-commit", "--only", "validate");
+  assert.equal(status, 1);
+  assert.equal(stdout, "");
+  assert.match(stderr, /--against: there is no commit "no-such-commit" here/);
 });
 
 test("a number of rounds that is none is refused", () => {

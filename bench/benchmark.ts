@@ -23,6 +23,7 @@ export interface Result {
   readonly unit: string;
   readonly vsSdk: Figure;
   readonly vsFloor: Figure;
+  readonly direction: Direction;
   /** Lines below the table: CPU, memory, further sizes. */
   readonly notes: readonly string[];
   /** Further checks against a target, beside the two ratios. */
@@ -55,7 +56,7 @@ export function compare(
     const theirs = against === "sdk" ? sdk : floor;
     return { ...paired, median: over(ours.median, theirs.median) };
   };
-  return { ours, sdk, floor, unit, vsSdk: ratio("sdk"), vsFloor: ratio("floor") };
+  return { ours, sdk, floor, unit, vsSdk: ratio("sdk"), vsFloor: ratio("floor"), direction };
 }
 
 export const atLeast = (what: string, value: number, target: number): Check => ({

@@ -44,15 +44,49 @@ function digits(value: number): string {
   return value.toFixed(Math.min(decimals, 4));
 }
 
+/** One benchmark of the working tree beside that of an older commit. The ratio is above 1 where ours is better now. */
+export interface ComparedResult {
+  readonly name: string;
+  readonly unit: string;
+  readonly before: Figure;
+  readonly now: Figure;
+  readonly ratio: Figure;
+  readonly vsFloor: { readonly before: Figure; readonly now: Figure };
+}
+
+const comparedWidths = [15, 22, 22, 15, 20, 20, 0];
+
+const comparedRow = (cells: readonly string[]) =>
+  cells
+    .map((cell, i) => cell.padEnd(comparedWidths[i] ?? 0))
+    .join(" ")
+    .trimEnd();
+
+export const comparedHead = (): string =>
+  comparedRow(["name", "before", "now", "unit", "now over before", "of floor before", "of floor now"]);
+
+export function comparedLine({ name, unit, before, now, ratio, vsFloor }: ComparedResult): string {
+  return comparedRow([
+    name,
+    spread(before),
+    spread(now),
+    unit,
+    spread(ratio),
+    spread(vsFloor.before),
+    spread(vsFloor.now),
+  ]);
+}
+
 /** The object that `--json` prints for one benchmark. */
 export function jsonOf(result: Result, rounds: number): object {
-  const { ours, sdk, floor, unit, vsSdk, vsFloor, notes, checks } = result;
+  const { ours, sdk, floor, unit, vsSdk, vsFloor, direction, notes, checks } = result;
   const middle = ({ low, high }: Figure) => [round(low), round(high)];
   return {
     ours: round(ours.median),
     sdk: round(sdk.median),
     floor: round(floor.median),
     unit,
+    better: direction,
     vsSdk: round(vsSdk.median),
     vsFloor: round(vsFloor.median),
     rounds,

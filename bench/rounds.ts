@@ -44,11 +44,16 @@ export interface ProgramOptions {
 export async function runProgram(file: URL, task: object, options: ProgramOptions = {}): Promise<unknown> {
   const path = fileURLToPath(file);
   const node = [process.execPath, "--conditions=parley-source", "--disable-warning=ExperimentalWarning"];
-  const [command = "", ...args] = [...(options.launcher ?? []), ...node, path, JSON.stringify(task)];
-  const child = spawn(command, args, {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...options.env },
-  });
+  const command = [...(options.launcher ?? []), ...node, path, JSON.stringify(task)];
+  return JSON.parse(await outputOf(command, { env: { ...process.env, ...options.env } }));
+}
+
+/** Runs a command and returns what it prints. Throws with its errors when it fails. */
+export async function outputOf(
+  [program = "", ...args]: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<string> {
+  const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   let errors = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -60,6 +65,6 @@ export async function runProgram(file: URL, task: object, options: ProgramOption
   const code = await new Promise<number | string>((resolve, reject) => {
     child.on("error", reject).on("close", (status, signal) => resolve(status ?? signal ?? "?"));
   });
-  if (code !== 0) throw new Error(`${path} ${JSON.stringify(task)} ended with ${code}:\n${errors}`);
-  return JSON.parse(output);
+  if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}:\n${errors}`);
+  return output;
 }

@@ -78,8 +78,9 @@ function peakOf(pid: number | undefined): number {
 }
 
 async function sampled(starts: Readonly<Record<string, Start>>, options: RunOptions, folder: string) {
-  // twice: the cache is written when a process ends, and read from the second start on
-  const warmUps = options.quick ? 0 : 2;
+  // three times: the compile cache is read from the second start on, and from the fourth on parley knows that the agent
+  // sends no late text
+  const warmUps = options.quick ? 0 : 3;
   for (let i = 0; i < warmUps; i += 1) for (const each of Object.values(starts)) await start(each, folder);
   return interleave(Object.keys(starts), options, (name) => start(starts[name] as Start, folder)); // it is one of them
 }

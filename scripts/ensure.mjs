@@ -82,7 +82,7 @@ function pinnedNodePath() {
 async function install() {
   const started = Date.now();
   process.stderr.write(
-    "parley: installing dependencies with npm ci (once per lockfile, about half a minute)\n",
+    "parley: installing dependencies with npm ci, once per lockfile.\nparley: it takes about half a minute\n",
   );
   const { code, output } = await runNpmCi();
   if (code !== 0) {

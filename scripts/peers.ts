@@ -8,9 +8,11 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { liveClaude, type Place, runClaude } from "./peers/claude.ts";
+import { liveCodex } from "./peers/codex.ts";
 import { type MessagesModel, messagesModel } from "./peers/messages-model.ts";
 
 const claudeVersion = "0.99.0";
+const codexVersion = "2.6.0";
 const cache =
   process.env.PARLEY_PEERS ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "parley-peers");
 
@@ -20,12 +22,20 @@ const cases: Readonly<Record<string, (place: Place, model: MessagesModel) => Pro
   "claude-agent-acp, version 2: prompts, permissions, cancel, death": (place, model) =>
     liveClaude(place, model, 2),
   "claude-agent-acp under parley run: exit codes, sessions, refusals": runClaude,
+  "codex-acp, version 1: prompts": (place) => liveCodex(place, 1),
+  "codex-acp, version 2: prompts, a message while it works": (place) => liveCodex(place, 2),
 };
 
-const bin = installed("@agentclientprotocol/claude-agent-acp", claudeVersion);
+const bin = [
+  installed("@agentclientprotocol/claude-agent-acp", claudeVersion),
+  installed("@agentclientprotocol/codex-acp", codexVersion),
+].join(":");
+/** Those whose name contains the word that was given. */
+const [word = ""] = process.argv.slice(2);
+const chosen = Object.entries(cases).filter(([name]) => name.includes(word));
 const launcher = fileURLToPath(new URL("../packages/cli/bin/parley", import.meta.url));
 let failures = 0;
-for (const [name, run] of Object.entries(cases)) {
+for (const [name, run] of chosen) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-peers-")));
   const model = await messagesModel();
   const started = performance.now();
@@ -42,7 +52,7 @@ for (const [name, run] of Object.entries(cases)) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-process.stdout.write(`peers: ${Object.keys(cases).length} cases, ${failures} failures\n`);
+process.stdout.write(`peers: ${chosen.length} cases, ${failures} failures\n`);
 process.exitCode = failures === 0 ? 0 : 1;
 
 /** The folder of its programs. */

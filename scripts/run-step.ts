@@ -1,6 +1,9 @@
 // Runs one step of the check in a process of its own and says how it went.
 
 import { spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Step } from "./check-steps.ts";
 import { bundleForTests, root } from "./check-steps.ts";
 
@@ -51,6 +54,13 @@ export async function runStep(
     if (bundled.code !== 0) return finish(false, `${bundled.output}\nthe bundle for tests failed`);
     environment = { ...environment, BUNDLED_PARLEY: bundleForTests };
   }
+  // a name this short, because paths of sockets are limited
+  const temporary = step.tests ? mkdtempSync(join(tmpdir(), "t-")) : undefined;
+  if (temporary !== undefined) {
+    // as /tmp is: some tests run as another user
+    chmodSync(temporary, 0o1777);
+    environment = { ...environment, TMPDIR: temporary };
+  }
   let output = "";
   const problems: string[] = [];
   const tests = { pass: 0, fail: 0 };
@@ -68,7 +78,19 @@ export async function runStep(
     // A test that calls process.exit(0) ends the run early and quietly; the missing count gives it away.
     else if (step.tests && counted === undefined) problems.push("the test runner ended without its summary");
   }
+  if (temporary !== undefined) problems.push(...leftIn(temporary));
   return finish(problems.length === 0, [output, ...problems].join("\n"), step.tests ? { tests } : {});
+}
+
+/** What the tests left in their temporary folder, which is then removed. */
+function leftIn(temporary: string): string[] {
+  const left = readdirSync(temporary).filter((name) => name.startsWith("parley"));
+  rmSync(temporary, { recursive: true, force: true });
+  if (left.length === 0) return [];
+  const names = [...new Set(left.map((name) => name.replace(/[^-]*$/, "*")))].join(", ");
+  return [
+    `the tests left ${left.length} temporary folders: ${names}. What opens one removes it (see at-end.ts)`,
+  ];
 }
 
 /** Reads the closing lines of Node's test runner. Undefined: there are none. */

@@ -30,6 +30,8 @@ for (const file of files) {
     `${isWell ? "pass" : "FAIL"} ${seconds.padStart(9)}  ${count?.pass ?? 0} tests  ${file}\n`,
   );
   if (!isWell) process.stdout.write(`${output}\n`);
+  // how much was sent
+  else for (const [line] of output.matchAll(/fuzz: .*/g)) process.stdout.write(`  ${line}\n`);
 }
 process.stdout.write(`\n${passed} passed, ${failures} failed\n`);
 process.exitCode = failures === 0 && files.length > 0 ? 0 : 1;

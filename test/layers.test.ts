@@ -17,7 +17,7 @@ const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   client: ["acp", "sandbox"],
   conformance: ["acp"],
   gateway: ["acp"],
-  review: [],
+  review: ["acp"],
   sandbox: ["acp"],
   cli: ["acp", "agent", "client", "conformance", "gateway", "review", "sandbox"],
 };
@@ -89,6 +89,13 @@ for (const name of packageNames) {
     assert.deepEqual(wrong, []);
   });
 }
+
+test("packages/review knows no protocol: of acp it imports the parts for files and processes alone", () => {
+  const wrong = violations(sourcesOf("review"), (_, { specifier }) => {
+    return specifier.startsWith("@parley/") && specifier !== "@parley/acp/node";
+  });
+  assert.deepEqual(wrong, []);
+});
 
 test("imports inside the library point inward", () => {
   const wrong = violations(libraryCode, (file, { target }) => {

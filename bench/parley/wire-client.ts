@@ -8,6 +8,8 @@ import { initializeParams, sessionId } from "../messages.ts";
 export async function wireClient(transport: Transport): Promise<BenchClient> {
   let updates = 0;
   const peer = clientPeer(transport, {
+    // for the prompt of 64 MiB only, as the limits of the transport
+    limits: { maxSentBytes: 512 * 2 ** 20 },
     notifications: {
       "session/update": () => {
         updates += 1;

@@ -109,7 +109,7 @@ export const wireBenchmarks: readonly Benchmark[] = [
     "remote.sse",
     "http",
     "the same over Streamable HTTP; the floor is node:http, events in pieces of 64 KiB",
-    {},
+    { vsFloor: 0.6, vsSdk: 4 },
   ),
   requests("remote.ws-rpc", "ws", 5_000),
   requests("remote.http-rpc", "http", 2_000),

@@ -120,7 +120,9 @@ export function testPages(project: () => string): void {
         const visit = await open(t, stranger);
         const url = `${scheme}://127.0.0.1:${stage.proxy.port}/acp`;
         await visit.connect(url, stage.gateway.token);
-        assert.match(await visit.end(), /^failed: /);
+        const state = await visit.end();
+        assert.match(state, /^failed: .*--allow-origin http/, "the usual cause is named");
+        assert.equal(state.split("Failed to fetch").length - 1, scheme === "http" ? 1 : 0, state);
       }
       assert.equal(stage.served.length, 0);
     },

@@ -54,6 +54,7 @@ export const fakeContext: ToolContext = {
     isClient: false,
     holder: async () => ({ by: "nobody" }),
     takeNotices: () => [],
+    takeMoved: () => [],
     create: () => Promise.reject(new Error("there is no terminal")),
   },
   seen: fakeSeen,

@@ -1,6 +1,13 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
-export { sliceLines } from "./node/files/file-content.ts";
+export { sliceLines, versionOf } from "./node/files/file-content.ts";
+export { isProjectFolder } from "./node/files/project-folders.ts";
+export {
+  isInstalledFolder,
+  isObeyedInProject,
+  isPartlyHarmless,
+  isRepositoryFolder,
+} from "./node/files/project-names.ts";
 export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
@@ -8,5 +15,5 @@ export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";
 export { nodePlatform } from "./node/text-platform.ts";
-export { leaveAgent } from "./node/transports.ts";
+export { leaveAgent, noiseOf } from "./node/transports.ts";
 export { groupMark } from "./node/watchdog.ts";

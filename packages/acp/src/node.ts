@@ -5,6 +5,13 @@ export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts"
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
+export {
+  claimFile,
+  type FileClaim,
+  isFileClaimed,
+  isProcessRunning,
+  processKey,
+} from "./node/process-claim.ts";
 export type { SpawnTransportOptions } from "./node/spawn.ts";
 export type { StdioTransportOptions } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";

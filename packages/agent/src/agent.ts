@@ -8,6 +8,7 @@ import type { Hooks } from "./hooks/hooks.ts";
 import type { McpSources } from "./mcp/sources.ts";
 import type { Effort, Model } from "./model/model.ts";
 import { offlineModel } from "./offline/offline-model.ts";
+import type { LastingGrants } from "./permissions/lasting-grants.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { isEffort, sessionOptions, setModel } from "./session/options.ts";
@@ -80,6 +81,11 @@ export interface CodingAgentOptions
    * with the session.
    */
   readonly undoFolder?: string | undefined;
+  /**
+   * Where answers are stored that hold for a workspace or for every folder. Called with each session. Clients of the dialect
+   * "scoped" give such answers. Default: they hold for their session.
+   */
+  readonly lastingGrants?: (() => Promise<LastingGrants>) | undefined;
   /** Called when a new session would tell the user that the model is offline; false leaves that out. Default: always told. */
   readonly offlineNotice?: (() => boolean) | undefined;
 }
@@ -160,7 +166,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
       // loaded with the first session and the first prompt, so that the handshake is quick
       async open(session, { origin }): Promise<SessionState> {
         const { openSession } = await import("./session/open-session.ts");
-        const { discover, userFolder } = options;
+        const { discover, userFolder, lastingGrants } = options;
         return openSession(session, origin, {
           store,
           version,
@@ -170,6 +176,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
           mcp,
           userFolder,
           undoFolder,
+          lastingGrants: await lastingGrants?.(),
         });
       },
       setConfigOption(session, configId, value) {

@@ -142,7 +142,12 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   await checkRoots(session.roots);
   const [workspace, rules, git] = await Promise.all([
     state.workspaceOf(session, (given) =>
-      openWorkspace({ ...given, sandbox: options.sandbox, loginShell: options.loginShell }),
+      openWorkspace({
+        ...given,
+        sandbox: options.sandbox,
+        loginShell: options.loginShell,
+        readOnly: () => state.mcp.files,
+      }),
     ),
     rulesNow(),
     // once a turn: the model knows what it changes itself
@@ -230,7 +235,7 @@ async function tellOfChangedTools(turn: CodingTurn, now: readonly ToolDescriptio
 
 const offlineTitle = "This is the offline model: fixed commands, no AI";
 const offlineHelp =
-  "`/help` lists its commands. For anything else, configure a model: see `parley help agent`.";
+  "Type `help` to see its commands. For anything else, configure a model: see `parley help agent`.";
 
 /** Shown as a notice, so that scripts can use the answer as it is; without notices, at the end of the answer. */
 async function announceOffline(turn: CodingTurn): Promise<void> {

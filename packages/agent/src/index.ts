@@ -23,6 +23,7 @@ export {
   type ToolOutcome,
   type Wait,
 } from "./model/model.ts";
+export type { LastingGrants, LastingSubject } from "./permissions/lasting-grants.ts";
 export type { AutoApproval } from "./permissions/modes.ts";
 export type { ConfiguredModels } from "./providers/choose-model.ts";
 export type { AgentFiles, TextWithVersion } from "./tools/base/agent-files.ts";

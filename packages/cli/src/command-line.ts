@@ -9,20 +9,20 @@ import {
   usageError,
   watchOutput,
 } from "./command/command.ts";
+import { withCommand } from "./command/implied-command.ts";
 import { commands } from "./commands.ts";
 import { escapedJson, messageLines } from "./terminal/sanitise.ts";
 import { columnsOf } from "./terminal/wrap-line.ts";
 
 /** Returns the exit code. */
 export async function runCommandLine(given: readonly string[]): Promise<number> {
-  const argv = withTerminator(given);
-  const flags = beforeTerminator(argv);
-  const isRun = flags.find((flag) => flag !== "--json") === "run";
-  const json = flags.includes("--json") || (isRun && wantsEvents(flags));
+  let argv = given;
   try {
-    return (await dispatch(argv, json)) ?? 0;
+    argv = withTerminator(await withCommand(given, { commands, isAtTerminal, agentNames }));
+    return (await dispatch(argv, outputOf(argv).json)) ?? 0;
   } catch (error) {
     watchOutput();
+    const { isRun, json } = outputOf(argv);
     const { withoutSecrets } = await import("./settings/known-secrets.ts");
     const { exitCode, ...shown } = withoutSecrets(failureOf(error, json), argv);
     // the last line of a run is always its end
@@ -35,6 +35,19 @@ export async function runCommandLine(given: readonly string[]): Promise<number> 
     }
     return exitCode;
   }
+}
+
+/** What the output consists of. */
+function outputOf(argv: readonly string[]): { readonly isRun: boolean; readonly json: boolean } {
+  const flags = beforeTerminator(argv);
+  const isRun = flags.find((flag) => flag !== "--json") === "run";
+  return { isRun, json: flags.includes("--json") || (isRun && wantsEvents(flags)) };
+}
+
+/** The agents that a user can name. A damaged config file is reported by the command that reads it. */
+async function agentNames(): Promise<readonly string[]> {
+  const { knownAgentNames } = await import("./settings/named-agent.ts");
+  return knownAgentNames();
 }
 
 interface Failure {
@@ -94,7 +107,6 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   const named = name === undefined ? undefined : find(name, second);
   const command = named ?? (isOption(second) ? defaultOf(name ?? "") : undefined);
   if (command?.ownsOutput !== true || wantsHelp(beforeTerminator(argv))) watchOutput();
-  if (name === undefined && argv.length === 0 && isAtTerminal()) return startChat();
   if (name === undefined || name === "--help" || name === "-h") return showOverview(json);
   if (["--version", "-V", "-v", "version"].includes(name)) return showVersion(json);
   if (name === "help") {
@@ -103,10 +115,10 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
       .filter((argument) => !argument.startsWith("-"));
     return topic === undefined || topic === "help" ? showOverview(json) : showHelp(topic, part, json);
   }
-  if (name.startsWith("-")) throw (await import("./command/usage-errors.ts")).unknownOption(name);
   if (named === undefined && wantsHelp(beforeTerminator(argv))) return showHelp(name, undefined, json);
   if (command === undefined) {
-    throw (await import("./command/usage-errors.ts")).unknownCommand(name, second, commands);
+    const { unknownCommand } = await import("./command/usage-errors.ts");
+    throw unknownCommand(name, second, commands, await agentNames());
   }
   const rest = [...argv];
   for (const word of named === undefined ? [name] : command.name.split(" "))
@@ -115,12 +127,6 @@ async function dispatch(argv: readonly string[], json: boolean): Promise<number 
   const invocation = await parse(command, rest, json);
   const run = await command.load();
   return run(invocation, commands);
-}
-
-/** `parley` alone opens a conversation where somebody can type. */
-async function startChat(): Promise<number | undefined> {
-  const { chat } = await import("./chat/chat.ts");
-  return chat({ values: {}, positionals: [], words: [], argv: [], json: false });
 }
 
 function isAtTerminal(): boolean {

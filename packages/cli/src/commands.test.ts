@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseArgs } from "node:util";
 import { familyHelp, overview } from "./command/help.ts";
+import { withCommand } from "./command/implied-command.ts";
 import { commands } from "./commands.ts";
 
 /** The words of a shell line from `parley` on, without redirections. */
@@ -13,19 +14,23 @@ function wordsOf(line: string): string[] {
 }
 
 for (const command of commands.filter(({ internal }) => internal !== true)) {
-  test(`the help of parley ${command.name} has examples, and they can be typed`, () => {
+  test(`the help of parley ${command.name} has examples, and they can be typed`, async () => {
     const { name, examples = [], options = {}, isDefault } = command;
     assert.ok(examples.length > 0);
     for (const line of examples) {
-      const [, ...words] = wordsOf(line);
-      const own = words.slice(0, name.split(" ").length).join(" ");
+      const [, ...typed] = wordsOf(line);
       // `parley` alone is `parley chat`
-      const isShort =
-        words.length === 0 ? name === "chat" : isDefault === true && words.join(" ") === name.split(" ")[0];
+      const words = await withCommand(typed, {
+        commands,
+        isAtTerminal: () => true,
+        agentNames: async () => ["claude"],
+      });
+      const own = words.slice(0, name.split(" ").length).join(" ");
+      const isShort = isDefault === true && words.join(" ") === name.split(" ")[0];
       assert.ok(isShort || own === name, line);
       // throws for an option that does not exist
       parseArgs({
-        args: words,
+        args: [...words],
         options: { ...options, ...(command.json && { json: { type: "boolean" } }) },
         allowPositionals: true,
       });

@@ -30,6 +30,15 @@ export const commands: readonly Command[] = [
   ...trustCommands,
   ...agentsCommands,
   ...agentCommands,
+  {
+    name: "login",
+    summary: "Show the two commands that log in",
+    details:
+      "One stores the key of a model's provider for Parley's own agent, the other logs in to another agent.",
+    json: true,
+    examples: ["parley login"],
+    load: async () => (await import("./agents/login-commands.ts")).showLogins,
+  },
   ...serveCommands,
   {
     name: "config show",

@@ -45,6 +45,9 @@ test("an unknown command exits with 2 and says what was meant, not all that ther
     ],
     [["--hlep"], /unknown option --hlep\nparley: did you mean: parley --help\n/],
     [["help", "trace", "shwo"], /did you mean: parley trace show\n/],
+    [["cluade"], /unknown command cluade\nparley: did you mean: parley claude;/],
+    [["--contineu"], /unknown option --contineu\nparley: did you mean: parley --continue\n/],
+    [["fix", "the", "bug"], /unknown command fix\nparley: quote a prompt: parley "fix the bug";/],
     [["zzzz"], /^parley: unknown command zzzz\nparley: parley --help lists all commands\n$/],
   ] as const) {
     const { status, stdout, stderr } = parley(typed);
@@ -52,6 +55,27 @@ test("an unknown command exits with 2 and says what was meant, not all that ther
     assert.match(stderr, meant);
     assert.ok(stderr.length < 200, stderr);
   }
+});
+
+test("login prints the two commands that log in", () => {
+  const { status, stdout } = parley(["login"]);
+  assert.equal(status, 0);
+  assert.match(stdout, /^parley agents login claude {2,}\S.*\nparley agent login anthropic {2,}\S.*\n$/);
+});
+
+test("the options of chat, a prompt and an agent's name reach chat, which needs a terminal", () => {
+  for (const typed of [["-c"], ["--agent", "claude"], ["claude"], ["fix the bug"], ["resume"]]) {
+    const { status, stderr } = parley(typed);
+    assert.deepEqual([status, /^parley: chat needs a terminal/.test(stderr)], [2, true], typed.join(" "));
+  }
+});
+
+test("-p runs a prompt, and --plain talks through a pipe without the word chat", () => {
+  const ran = parley(["-p", "list", "--no-history"]);
+  assert.deepEqual([ran.status, ran.stderr], [0, ""]);
+  assert.match(parley(["list ./", "--plain", "--no-history"]).stdout, /^> list \.\/\n/);
+  const unknown = parley(["resume", "no-such-session", "--plain"]);
+  assert.match(unknown.stderr, /there is no session no-such-session\nparley: see parley sessions\n/);
 });
 
 test("half of a command's name exits with 2 and says which commands begin with it; its help lists them", () => {

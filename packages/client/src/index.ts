@@ -17,6 +17,7 @@ export type { ManagedAgent } from "./managed/managed-agent.ts";
 export type { Problem, ProblemKind } from "./managed/problem.ts";
 export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
 export {
+  type AttachedText,
   type PromptBlocks,
   type PromptInput,
   PromptInputError,

@@ -8,7 +8,7 @@ export {
   type RemoteEntry,
 } from "./agents/agent-spec.ts";
 export { agentEnvironment } from "./agents/environment.ts";
-export { readyAgents } from "./agents/ready-agents.ts";
+export { hasExactTitles, readyAgents } from "./agents/ready-agents.ts";
 export type { AuditEntry } from "./audit/audit-entry.ts";
 export { auditFiles } from "./audit/audit-files.ts";
 export { type AuditOptions, auditLog } from "./audit/audit-log.ts";
@@ -46,9 +46,10 @@ export type { ManagedSession } from "./managed/managed-session.ts";
 export { problemOf } from "./managed/problem.ts";
 export { describeRule, type Verdict } from "./rules/decide.ts";
 export { enforcementOf, type RuleEnforcement, type RuleMount } from "./rules/enforcement.ts";
+export { isExactly } from "./rules/match.ts";
 export { type ParsedPolicy, parsePolicy } from "./rules/policy-text.ts";
-export { type RememberedRules, rememberedRules } from "./rules/remembered.ts";
-export type { Rule } from "./rules/rule.ts";
+export { type RememberedRule, type RememberedRules, rememberedRules } from "./rules/remembered.ts";
+export type { ExactTarget, Rule } from "./rules/rule.ts";
 export { parseRule, ruleText } from "./rules/rule-text.ts";
 export { canonicalPath } from "./subjects/canonical-path.ts";
 export { commandSubject } from "./subjects/command-subject.ts";

@@ -275,6 +275,7 @@ const bytes: readonly (readonly [name: string, wanted: number, text: string])[] 
   ["N276 no host", 400, "GET /acp HTTP/1.1\r\n\r\n"],
   ["N276 no host in HTTP/1.0", 400, "GET /acp HTTP/1.0\r\n\r\n"],
   ["N277 two hosts", 400, "GET /acp HTTP/1.1\r\nHEADHost: evil.example\r\n\r\n"],
+  ["two tokens", 400, "GET /acp HTTP/1.1\r\nHEADAuthorization: Bearer other\r\n\r\n"],
   ["N277 a list of hosts", 421, "GET /acp HTTP/1.1\r\nHost: 127.0.0.1:PORT, evil.example\r\n\r\n"],
   ["a whole address", 400, "GET http://evil.example/acp HTTP/1.1\r\nHEAD\r\n"],
   ["a whole address of ours", 400, "GET http://127.0.0.1:PORT/acp HTTP/1.1\r\nHEAD\r\n"],
@@ -288,6 +289,19 @@ const bytes: readonly (readonly [name: string, wanted: number, text: string])[] 
     "GET /acp HTTP/1.1\r\nHEADConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
   ],
 ];
+
+test("a refused length, and a second token, are named in the answer", async (t) => {
+  const server = await serveEcho(t);
+  const head = `POST /acp HTTP/1.1\r\nHost: ${server.host}\r\nAuthorization: Bearer ${server.gateway.token}\r\n`;
+  for (const lines of [
+    "Content-Length: 2\r\nContent-Length: 3",
+    "Content-Length: 2\r\nTransfer-Encoding: chunked",
+    "Transfer-Encoding: chunked\r\nContent-Length: 2",
+  ])
+    assert.match(await server.raw(`${head}${lines}\r\n\r\n`), /expected the length of the body once/, lines);
+  const second = `${head}Authorization: Bearer other\r\nContent-Length: 0\r\n\r\n`;
+  assert.match(await server.raw(second), /400[\s\S]*expected one header Authorization, got 2/);
+});
 
 test("bytes that are no HTTP, or that two servers could read in two ways, are refused, and the next good client is served (N225, N235-N239, N251, N276, N277)", async (t) => {
   const server = await serveEcho(t);
@@ -317,7 +331,7 @@ test("the eleventh failed login from an address gets 429, whoever it says that i
     got.push((await server.call({ body: initialize, headers })).status);
   }
   assert.deepEqual(got, [...Array.from({ length: 10 }, () => 401), 429]);
-  const again = await server.call2({ body: initialize, headers: { authorization: undefined } });
+  const again = await server.call2({ body: initialize, headers: { authorization: "Bearer wrong" } });
   assert.match(`${again.status} ${again.headers["retry-after"]}`, /^429 \d+$/);
   checkWords(again, server, "429");
   assert.equal(await server.goodClient(), 200);

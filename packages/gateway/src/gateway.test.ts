@@ -233,14 +233,54 @@ test("a gateway logs whom it refuses, and when clients are cut off, come back an
   assert.ok(!lines.join().includes(server.gateway.token) && !lines.join().includes("wrong-token"));
 });
 
-test("whether it lives is told without a token", async (t) => {
+test("a balancer is told without a token whether new clients are taken, and when the server is going", async (t) => {
   const server = await serveEcho(t);
-  const { status, body } = await server.call({
-    method: "GET",
-    path: "/livez",
-    headers: { authorization: undefined },
+  const state = async (path: string) => {
+    const { status, body } = await server.call({
+      method: "GET",
+      path,
+      headers: { authorization: undefined },
+    });
+    return [path, status, body];
+  };
+  for (const path of ["/livez", "/readyz"]) assert.deepEqual(await state(path), [path, 200, "ok\n"]);
+  server.gateway.stopAccepting();
+  for (const path of ["/livez", "/readyz"]) assert.deepEqual(await state(path), [path, 503, "stopping\n"]);
+});
+
+test("the log names the address of a client that was let in, and its sessions", async (t) => {
+  const lines: Record<string, unknown>[] = [];
+  const server = await serveEcho(t, {
+    isBehindProxy: true,
+    log: (_, message, fields) => lines.push({ message, ...fields }),
   });
-  assert.deepEqual([status, body], [200, "ok\n"]);
+  const headers = { ...bearer(server), "X-Forwarded-For": "192.0.2.7" };
+  await using connection = await client({ name: "test", version: "1.0.0" }).connect(
+    httpTransport(server.gateway.url, { headers }),
+  );
+  const { sessionId } = await connection.newSession({ cwd: "/" });
+  const [{ connectionId } = { connectionId: "" }] = server.gateway.connections;
+  const who = { connectionId, address: "192.0.2.7" };
+  assert.deepEqual(lines, [
+    { message: "a client has connected", ...who },
+    { message: "a session was opened", ...who, sessionId, by: "session/new" },
+  ]);
+});
+
+test("a name with a port of its own is the address for clients, on all interfaces too", async (t) => {
+  const tls = certificate();
+  const addresses = [
+    [{ host: "0.0.0.0", tls, allowedHosts: ["agents.example.org:443"] }, "https://agents.example.org/acp"],
+    [
+      { host: "0.0.0.0", isBehindProxy: true, allowedHosts: ["localhost:48500"] },
+      "http://localhost:48500/acp",
+    ],
+    [{ host: "0.0.0.0", tls, allowedHosts: ["agents.example.org"] }, "https://agents.example.org:PORT/acp"],
+  ] as const;
+  for (const [options, wanted] of addresses) {
+    const { gateway } = await serveEcho(t, options);
+    assert.equal(gateway.url, wanted.replace("PORT", String(gateway.port)));
+  }
 });
 
 test("a page of an allowed origin may call, and only that one (TH19)", async (t) => {

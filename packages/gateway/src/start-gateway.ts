@@ -3,10 +3,11 @@
 import type { Log } from "@parley/acp";
 import { argumentText, checkOptions, optional } from "@parley/acp/internal";
 import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
-import { hostInUrl, isLoopback, ownHosts } from "./guard/addresses.ts";
+import { addressAt, hostInUrl, isLoopback, ownHosts } from "./guard/addresses.ts";
 import { Guard } from "./guard/guard.ts";
 import { refusalLog } from "./guard/refusal-log.ts";
 import { randomToken, tokenProblem } from "./guard/token.ts";
+import { loggedConnection } from "./listener/connection-log.ts";
 import { Listener, type ListenerLimits } from "./listener/listener.ts";
 
 /** The limits of a gateway. */
@@ -126,14 +127,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const limits: ListenerLimits = { ...defaultLimits, ...optional(options.limits ?? {}) };
   const { maxBodyBytes } = limits;
   const server = remoteServer({
-    connect,
+    connect: (transport, opened) =>
+      connect(loggedConnection(transport, opened, listener.addressOf(opened.request), log), opened),
     path,
     ...optional({ graceMs, heartbeatMs, patienceMs, plainPost, stallMs }),
     limits: { maxBodyBytes, maxMessageBytes: maxBodyBytes },
     log,
   });
   const refused = refusalLog(log);
-  const listener = new Listener({
+  const listener: Listener = new Listener({
     host,
     port: options.port ?? 0,
     tls,
@@ -164,14 +166,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const name =
     host === "0.0.0.0" || host === "::" ? (options.allowedHosts?.[0] ?? "localhost") : hostInUrl(host);
   return {
-    url: `${tls ? "https" : "http"}://${name}:${port}${path}`,
+    url: addressAt(tls ? "https" : "http", name, port, path),
     port,
     token,
     get connections() {
       return server.connections;
     },
     // the port stays open: clients over HTTP/1.1 need new sockets for their answers
-    stopAccepting: () => server.stopAccepting(),
+    stopAccepting() {
+      listener.stopping();
+      server.stopAccepting();
+    },
     close,
     [Symbol.asyncDispose]: () => close(),
   };

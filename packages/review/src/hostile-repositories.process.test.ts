@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { repositoryFiles, repositoryStatus } from "@parley/review";
 import { allHunks, turn, type Workspace, workspace } from "../test/support/workspace.ts";
 
 /** A program that leaves a mark when it runs, and passes its input on. */
@@ -156,6 +157,134 @@ test("a git in the workspace is not started, even if PATH names it first", async
   w.git("commit", "-qm", "bin");
   const env = { ...w.env, PATH: `.:bin:${w.path("bin")}:${process.env["PATH"]}` };
   assert.equal(await useAll({ ...w, open: (more) => w.open({ env, ...more }) }), "");
+});
+
+test("a git in the workspace is not started through a link: in PATH, or in the name of the workspace", async (t) => {
+  const w = prepared(t);
+  w.write("bin/git", `#!/bin/sh\necho ran >> ${w.base}/ran\nexit 1\n`, 0o755);
+  const [bin, named] = [join(w.base, "bin"), join(w.base, "named")];
+  symlinkSync(w.path("bin"), bin);
+  symlinkSync(w.root, named);
+  w.git("add", "-A");
+  w.git("commit", "-qm", "bin");
+  for (const [folder, root] of [
+    [bin, w.root],
+    [w.path("bin"), named],
+    [join(named, "bin"), w.root],
+  ] as const) {
+    const env = { ...w.env, PATH: `${folder}:${process.env["PATH"]}` };
+    assert.equal(await useAll({ ...w, open: (more) => w.open({ env, roots: [root], ...more }) }), "", folder);
+    assert.equal((await repositoryStatus({ folder: root, env }))?.branch, "main");
+    assert.equal((await repositoryFiles({ folder: root, env }))?.length, 4);
+    assert.equal(existsSync(join(w.base, "ran")), false);
+    for (const made of ["new.txt", "ignored.env"]) rmSync(w.path(made), { force: true });
+    w.git("checkout", "-q", "--", ".");
+  }
+});
+
+const waited = [
+  ".gitignore",
+  ".gitattributes",
+  ".gitmodules",
+  "sub/.gitignore",
+  "sub/.gitattributes",
+  ".git/objects/info/alternates",
+  ".git/objects/info/commit-graph",
+  ".git/objects/pack/pack-x.idx",
+];
+
+for (const file of waited) {
+  for (const kind of ["a pipe", "a device"]) {
+    test(`${kind} in the place of ${file} holds neither a turn nor an undo, and is named`, async (t) => {
+      const w = prepared(t);
+      w.write("sub/a.txt", "a\n");
+      w.git("add", "-A");
+      w.git("commit", "-qm", "sub");
+      const review = await w.open();
+      await turn(review, () => w.write("a.txt", "changed\n"));
+      rmSync(w.path(file), { force: true });
+      if (kind === "a pipe") execFileSync("mkfifo", [w.path(file)]);
+      else symlinkSync("/dev/zero", w.path(file));
+      const started = performance.now();
+      const { changes, notes } = await turn(review, async () => {
+        await review.protect(w.path("b.env"));
+        w.write("b.env", "b\n");
+      });
+      const said = notes.join("\n");
+      assert.ok(said.includes(`${w.path(file)} is ${kind}, and git would wait for it; remove it`), said);
+      // a file that was named before it was written is covered without git
+      assert.deepEqual(
+        changes.files.map(({ path }) => path),
+        [w.path("b.env")],
+      );
+      const { files } = await review.undo({ turn: 1 });
+      assert.deepEqual(
+        files.map(({ outcome }) => outcome),
+        ["undone"],
+      );
+      await repositoryStatus({ folder: w.root, env: w.env, signal: AbortSignal.timeout(1_000) });
+      assert.ok(performance.now() - started < 8_000, "git was not started to wait");
+      rmSync(w.path(file));
+      const after = await turn(review, () => w.write("a.txt", "again\n"));
+      assert.deepEqual(
+        after.changes.files.map(({ path }) => path),
+        [w.path("a.txt")],
+        "covered again when it is gone",
+      );
+    });
+  }
+}
+
+test("a pipe where nobody looked before ends git after seconds, and only once", async (t) => {
+  const w = prepared(t);
+  const review = await w.open();
+  mkdirSync(w.path("new"));
+  execFileSync("mkfifo", [w.path("new/.gitignore")]);
+  const { notes } = await turn(review, () => w.write("a.txt", "changed\n"));
+  assert.match(notes.join("\n"), /new\/\.gitignore is a pipe, and git would wait for it; remove it/);
+  const started = performance.now();
+  await turn(review, () => w.write("a.txt", "again\n"));
+  assert.ok(performance.now() - started < 8_000);
+});
+
+test("the text of a file outside that .git/info/exclude links to is not copied", async (t) => {
+  const w = prepared(t);
+  const secret = join(w.base, "secret");
+  writeFileSync(secret, "the secret of the user\n");
+  rmSync(w.path(".git/info/exclude"), { force: true });
+  symlinkSync(secret, w.path(".git/info/exclude"));
+  const review = await w.open();
+  await turn(review, () => w.write("a.txt", "changed\n"));
+  const stored = readdirSync(w.home, { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  const copies = stored.filter((each) =>
+    readFileSync(join(each.parentPath, each.name), "latin1").includes("the secret"),
+  );
+  assert.deepEqual(copies, []);
+});
+
+test("the branch, the changes and the files of a repository are told without running anything of it", async (t) => {
+  const w = prepared(t);
+  const program = trap(w);
+  w.write("sub/b.txt", "b\n");
+  w.git("add", "-A");
+  w.git("commit", "-qm", "sub");
+  w.write("a.txt", "changed\n");
+  w.write("new/n.txt", "n\n");
+  w.write("x.env", "ignored\n");
+  w.write(".gitattributes", "* filter=x diff=x\n");
+  for (const key of ["core.fsmonitor", "filter.x.clean", "filter.x.process", "core.pager"])
+    w.git("config", key, program);
+  const question = { folder: w.path("sub"), env: w.env };
+  const status = await repositoryStatus(question);
+  const commit = w.git("-c", "core.fsmonitor=false", "rev-parse", "HEAD").trim();
+  assert.deepEqual(status, { branch: "main", commit, changed: 1, untracked: 2 });
+  assert.deepEqual(await repositoryFiles(question), ["b.txt"]);
+  const all = await repositoryFiles({ ...question, folder: w.root });
+  assert.deepEqual(all?.toSorted(), [".gitattributes", ".gitignore", "a.txt", "new/n.txt", "sub/b.txt"]);
+  assert.equal(existsSync(join(w.base, "ran")), false);
+  assert.equal(await repositoryStatus({ folder: w.base, env: w.env }), undefined);
 });
 
 test("a damaged index is said to be not covered, and the turn goes on", async (t) => {

@@ -1,6 +1,13 @@
 // Reviews what an agent changed, and takes it back.
 
+export { findProgram } from "./files/find-program.ts";
 export type { ReviewLimits } from "./files/source.ts";
+export {
+  type RepositoryQuestion,
+  type RepositoryStatus,
+  repositoryFiles,
+  repositoryStatus,
+} from "./git/repository-facts.ts";
 export type {
   Changes,
   FileChange,

@@ -2,8 +2,8 @@
 
 import { mkdir, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
+import { findProgram } from "./files/find-program.ts";
 import { defaultLimits, type ReviewLimits } from "./files/source.ts";
-import { findGit } from "./git/run-git.ts";
 import type { Review } from "./ledger/review-types.ts";
 import { ReviewSession } from "./review-session.ts";
 import { Sources } from "./sources.ts";
@@ -70,7 +70,7 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
     roots,
     folder: folder.path,
     home,
-    git: await findGit(roots, env),
+    git: await findProgram("git", [...options.roots, ...roots], env),
     limits,
     env,
     signal: ending.signal,

@@ -16,6 +16,7 @@ export type {
 } from "./policy/sandbox-policy.ts";
 export { SandboxError } from "./sandbox-error.ts";
 export {
+  type MovedFiles,
   type SessionPolicy,
   type SessionSandbox,
   type SessionSandboxOptions,

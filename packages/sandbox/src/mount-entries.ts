@@ -5,7 +5,15 @@ import { userInfo } from "node:os";
 import { dirname, isAbsolute, normalize } from "node:path";
 import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
-import { gitFolderOf, keptIn, obeyedIn, rebaseCommands } from "./guard/repositories.ts";
+import {
+  createFolder,
+  type GitSettings,
+  gitFolderOf,
+  keptIn,
+  missingHooks,
+  obeyedIn,
+  rebaseCommands,
+} from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
 import { hostSockets, isSocket } from "./network/host-sockets.ts";
@@ -27,6 +35,10 @@ export interface Grounds {
   readonly writable: readonly string[];
   /** Found once, because a command could write the link that names such a folder. */
   readonly gitFolders: readonly string[];
+  /** The paths that the owner has opened by name, also if they do not exist. */
+  readonly opened: readonly string[];
+  /** What the user's own settings of git say about all repositories. */
+  readonly gitSettings: GitSettings;
   /** Sockets of the host. Found once: to search takes time, and services stay. One that appears later is not hidden. */
   readonly sockets: readonly string[];
 }
@@ -53,13 +65,25 @@ export function groundsOf(
   profile: Grounds["profile"],
   home: string,
   env: Environment,
+  gitSettings: GitSettings,
 ): Grounds {
   const roots = unique(options.roots.flatMap((root) => realPath(root) ?? []));
   const gitFolders = unique(roots.flatMap((root) => gitFolderOf(root) ?? []));
   const named = openedPaths([...(options.write ?? []), ...(options.state ?? [])], roots);
   const writable = unique([...(profile === "read-only" ? [] : [...roots, ...gitFolders]), ...named]);
   const sockets = unique(hostSockets().flatMap((path) => realPath(path) ?? []));
-  return { options, profile, home: realPath(home) ?? home, env, roots, writable, gitFolders, sockets };
+  return {
+    options,
+    profile,
+    home: realPath(home) ?? home,
+    env,
+    roots,
+    writable,
+    gitFolders,
+    opened: (options.write ?? []).map(realPathOrMissing).filter((path) => !roots.includes(path)),
+    gitSettings,
+    sockets,
+  };
 }
 
 /** Folders in which programs of the host meet: sockets of agents, desktops and daemons. */
@@ -114,10 +138,14 @@ export function mountEntries(
     .slice(0, socketLimit)
     .map((path) => ({ path, type: "file" as const, mayVanish: true }));
   const obeyed = obeyedPaths(grounds, found);
+  const isGuessed = (path: string) => Number(found.guessed.has(path));
   const protectedPaths = unique(obeyed.flatMap((path) => realPath(path) ?? []))
-    .sort((one, other) => one.length - other.length)
+    .sort((one, other) => isGuessed(one) - isGuessed(other) || one.length - other.length)
     .slice(0, protectedLimit);
-  const wanted = unique([...obeyed, ...(options.readOnly ?? [])].map(realPathOrMissing));
+  const wanted = unique([
+    ...obeyed.map(realPathOrMissing).filter(isWritable),
+    ...(options.readOnly ?? []).map(realPathOrMissing),
+  ]);
   const readOnly = existing(options.readOnly ?? [], "read").map(({ path }) => path);
   const missing = wanted.filter((path) => typeOf(path) === undefined);
   return {
@@ -198,16 +226,36 @@ function accountHome(): string[] {
 }
 
 /** Hooks and settings below the roots that must not be written. Some of them may not exist. */
-function obeyedPaths({ gitFolders, profile, roots }: Grounds, found: Found): readonly string[] {
+function obeyedPaths(grounds: Grounds, found: Found): readonly string[] {
+  const { gitFolders, gitSettings, opened, profile, roots } = grounds;
   if (profile === "read-only") return [];
   const repositories = [...found.repositories];
   return unique([
-    ...found.obeyed,
+    ...[...found.obeyed].filter((path) => !opened.includes(path)),
     // `.git` is a file in worktrees and submodules, and says where the repository is
     ...repositories.filter((path) => typeOf(path) === "file"),
-    ...repositories.filter((path) => typeOf(path) === "folder").flatMap((path) => obeyedIn(path)),
-    ...gitFolders.flatMap((path) => obeyedIn(path, [dirname(path), ...roots])),
+    ...repositories
+      .filter((path) => typeOf(path) === "folder")
+      .flatMap((path) => obeyedIn(path, gitSettings)),
+    ...gitFolders.flatMap((path) => obeyedIn(path, gitSettings, [dirname(path), ...roots])),
+    ...gitSettings.files,
   ]);
+}
+
+/**
+ * Creates the folders of hooks that do not exist, because only what exists can be mounted: a hook would otherwise be in
+ * place as long as the command runs. Returns the folders that are new, the deepest first.
+ */
+export function createHookFolders(grounds: Grounds, found: Found): readonly string[] {
+  const { gitFolders, gitSettings, profile, roots, writable } = grounds;
+  if (profile === "read-only") return [];
+  const isWritable = (path: string) => writable.some((folder) => isAtOrBelow(path, folder));
+  return unique([
+    ...[...found.repositories].flatMap((path) => missingHooks(path, gitSettings)),
+    ...gitFolders.flatMap((path) => missingHooks(path, gitSettings, [dirname(path), ...roots])),
+  ])
+    .filter((path) => isWritable(realPathOrMissing(path)))
+    .flatMap((path) => createFolder(path));
 }
 
 /** A mount protects what a link leads to, not the link. */

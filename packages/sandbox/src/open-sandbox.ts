@@ -1,20 +1,23 @@
 // Opens a sandbox for the commands of a session, or for an agent.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { gitSettings } from "./git-settings.ts";
+import { type Aside, asideFolder, moveBack } from "./guard/move-aside.ts";
 import {
   identityOf,
   isReachable,
   isThere,
   realPath,
   realPathOrMissing,
+  smallFilesIn,
   stampOf,
 } from "./guard/path-facts.ts";
 import { newCommands, nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
-import { WatchedFolders } from "./guard/watched-folders.ts";
-import { type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
+import { watchFolders } from "./guard/watched-folders.ts";
+import { createHookFolders, type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
 import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
 import { isAtOrBelow } from "./mounts/layout.ts";
 import { tolerantStart } from "./mounts/vanishing-mounts.ts";
@@ -22,7 +25,7 @@ import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
 import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
-import { commandRuns, folderOfRuns, safeEntries } from "./running-commands.ts";
+import { commandRuns, folderOfRuns, isMounted, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxFailure } from "./status/explain-failure.ts";
 import { inheritedDescriptors } from "./status/inherited-descriptors.ts";
@@ -49,6 +52,11 @@ export interface SandboxedCommand {
    * named, because a person may have worked beside it for hours.
    */
   finished(): SandboxFindings;
+  /**
+   * To call after `finished` if the user accepts what was moved aside. Moves all of it back, and returns what could not be
+   * moved, with the reason.
+   */
+  keepMoved(): SandboxFindings["left"];
 }
 
 /** Wraps commands, so that they run in a sandbox. */
@@ -114,7 +122,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     throw new SandboxError({ problem: "no_hosts", ...status.hostsProblem });
   }
   for (const folder of options.state ?? []) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const grounds = groundsOf(options, profile, options.home ?? homedir(), options.env ?? process.env);
+  const { home = homedir(), env = process.env } = options;
+  const grounds = groundsOf(options, profile, home, env, await gitSettings(home, env, options.roots));
   const closed = grounds.roots.find((root) => !isReachable(root));
   if (closed !== undefined) throw new SandboxError(closedFolder(closed));
   // without links, as mounts need it
@@ -128,7 +137,7 @@ class BubblewrapSandbox implements Sandbox {
   readonly #grounds: Grounds;
   readonly #tools: SandboxTools;
   readonly #network: "none" | "host" | HostForwarder;
-  readonly #watched: WatchedFolders;
+  readonly #watching: ReturnType<typeof watchFolders>;
   /** What it mounts although no option names it, by what identifies each. */
   readonly #own: ReadonlyMap<string, string | undefined>;
   /** The commands that run: the files that were accepted meanwhile, and what ends each. */
@@ -147,7 +156,7 @@ class BubblewrapSandbox implements Sandbox {
     this.#network = network;
     const folders = [temporaryFolder, ...(typeof network === "object" ? [network.folder] : [])];
     this.#own = new Map(folders.map((path) => [path, identityOf(path)]));
-    this.#watched = new WatchedFolders(grounds.profile === "read-only" ? [] : grounds.roots);
+    this.#watching = watchFolders(grounds.profile === "read-only" ? [] : grounds.roots);
   }
 
   wrap(spec: SandboxCommand): SandboxedCommand {
@@ -156,7 +165,9 @@ class BubblewrapSandbox implements Sandbox {
     const problem = cwd === undefined ? "ENOENT" : missingProgram(command, cwd, env["PATH"]);
     if (cwd === undefined || problem !== undefined) throw spawnError(command, problem ?? "ENOENT");
     this.#checkOwn();
-    const found = this.#watched.search();
+    const { watched } = this.#watching;
+    const found = watched.search();
+    const hookFolders = createHookFolders(this.#grounds, found);
     const rebases = stoppedRebases(this.#grounds, found);
     const mounts = mountEntries(this.#grounds, found, {
       program: command,
@@ -216,9 +227,13 @@ class BubblewrapSandbox implements Sandbox {
     const finished = () => {
       ended();
       this.#running.delete(accepted);
-      const after = this.#watched.search();
+      // nobody looks at them any more, unless another command has mounted them
+      for (const path of hookFolders) if (!isMounted(path)) removeEmpty(path);
+      const after = watched.search();
+      const places = new Map<string, string>();
       const planted = plantedFiles({ ...mounts, found, stamps }, after, {
-        asideOf: (path) => this.#asideOf(path),
+        asideOf: (path) => this.#asideOf(path, places),
+        isOpened: (path) => this.#grounds.opened.includes(path),
         accepted,
       });
       const commands = newCommands(rebases, stoppedRebases(this.#grounds, after));
@@ -231,6 +246,7 @@ class BubblewrapSandbox implements Sandbox {
       env: divided.outside,
       notMounted,
       finished: () => (findings ??= finished()),
+      keepMoved: () => this.#keep(findings?.movedAside ?? []),
     };
   }
 
@@ -280,22 +296,48 @@ class BubblewrapSandbox implements Sandbox {
     for (const accepted of this.#running.keys()) accepted.set(realPathOrMissing(path), text);
   }
 
-  #asideOf(path: string): { folder: string } | { reason: string } {
+  #keep(moved: SandboxFindings["movedAside"]): SandboxFindings["left"] {
+    return moved.flatMap(({ from, to }) => {
+      try {
+        moveBack(to, from);
+      } catch (error) {
+        return [{ path: from, reason: error instanceof Error ? error.message : String(error) }];
+      }
+      // commands that still run did not create them
+      for (const [path, text] of smallFilesIn(from)) this.accept(path, text);
+      return [];
+    });
+  }
+
+  /** `places`: for each root, the folder that has everything of one command, under the names that it had in the root. */
+  #asideOf(path: string, places: Map<string, string>): Aside | { reason: string } {
     const { options, writable } = this.#grounds;
     if (this.profile === "agent") return { reason: "it appeared while the agent ran, and may be yours" };
     // one folder to write can be in another, which must not hold what is moved out of it
     const around = writable.filter((each) => isAtOrBelow(path, each));
     const root = around.sort((one, other) => one.length - other.length)[0] ?? dirname(path);
-    return { folder: options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`) };
+    const parent = options.aside ?? join(dirname(root), `${basename(root)}.moved-aside`);
+    const folder = places.get(root) ?? asideFolder(parent);
+    places.set(root, folder);
+    return { folder, name: relative(root, path) };
   }
 
   async close(): Promise<void> {
     for (const ended of this.#running.values()) ended();
+    this.#watching.end();
     await rm(this.temporaryFolder, { recursive: true, force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+}
+
+function removeEmpty(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // somebody uses it
   }
 }
 
@@ -313,6 +355,7 @@ function unsandboxed(): Sandbox {
       ),
       notMounted: [],
       finished: () => nothingFound,
+      keepMoved: () => [],
     }),
     accept: () => undefined,
     close,

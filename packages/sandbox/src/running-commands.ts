@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { isProcessRunning, processKey } from "@parley/acp/node";
 import { type Entry, isAtOrBelow } from "./mounts/layout.ts";
 
 /** A command that runs: what it can write, and the paths that are mounts for it, which it cannot rename. */
@@ -23,7 +24,6 @@ export interface RunningCommand {
 /** No sandbox shows this /tmp. It does not depend on variables, so that all processes find it. */
 const runsFolder = `/tmp/parley-sandboxes-${process.getuid?.() ?? 0}`;
 
-const started = startOf(process.pid);
 let count = 0;
 
 /** The commands of this process. */
@@ -41,7 +41,7 @@ export function folderOfRuns(): string {
 
 /** Returns a function to call when the command has ended. */
 export function commandRuns(command: RunningCommand): () => void {
-  const file = join(runsFolder, `${process.pid}.${started}.${count++}`);
+  const file = join(runsFolder, `${processKey()}-${count++}`);
   own.add(command);
   try {
     folderOfRuns();
@@ -77,14 +77,19 @@ export function safeEntries(entries: readonly Entry[], roots: readonly string[])
   );
 }
 
+/** Whether a command that runs has a mount at a path. It would lose it if the path were removed. */
+export function isMounted(path: string): boolean {
+  return [...own, ...commandsOfOthers()].some(({ mounts }) => mounts.includes(path));
+}
+
 function commandsOfOthers(): readonly RunningCommand[] {
   if (!isOwn()) return [];
   return readdirSync(runsFolder).flatMap((name): RunningCommand[] => {
-    const [pid = "", start = "", , isNew] = name.split(".");
-    if (isNew !== undefined || Number(pid) === process.pid) return [];
+    const [key = "", rest = ""] = name.split("-");
+    if (rest.endsWith(".new") || key === processKey()) return [];
     const file = join(runsFolder, name);
     // a process that was killed leaves its files
-    if (startOf(Number(pid)) !== start) remove(file);
+    if (!isProcessRunning(key)) remove(file);
     try {
       return [JSON.parse(readFileSync(file, "utf8")) as RunningCommand]; // only we write there
     } catch {
@@ -105,15 +110,5 @@ function remove(file: string): void {
     rmdirSync(runsFolder);
   } catch {
     // there are others
-  }
-}
-
-/** When a process started, as the kernel counts. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 // The sandbox for the commands of one session: opened when the first command runs, and anew when its policy changes.
 
 import { hostWithPort } from "@parley/acp/internal";
+import type { SandboxFindings } from "./guard/planted-files.ts";
 import { type HostForwarder, hostForwarder } from "./network/host-forwarder.ts";
 import { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
 import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
@@ -24,6 +25,21 @@ export interface SessionSandboxOptions {
   readonly decideHost?: ((host: string, signal: AbortSignal) => Promise<boolean>) | undefined;
   /** Told in a line what a person should know: that no sandbox can start, or what a command left behind. */
   readonly tell?: ((text: string) => void) | undefined;
+  /**
+   * Gets what was moved aside after a command, to ask the user whether to keep it. The signal aborts with the session.
+   * Default: `tell` hears of it.
+   */
+  readonly onMoved?: ((moved: MovedFiles, signal: AbortSignal) => void) | undefined;
+}
+
+/** Hooks and settings that one command has created, and that were moved out of the workspace. */
+export interface MovedFiles {
+  /** Where they were. */
+  readonly paths: readonly string[];
+  /** What a person should know, in a line: what was moved, where to, and how to move it back. */
+  readonly notice: string;
+  /** Moves all of them back, because the user accepts them. Returns a line for each that could not be moved. */
+  keep(): readonly string[];
 }
 
 /** Wraps the commands of one session. */
@@ -35,7 +51,7 @@ export interface SessionSandbox {
   /** Says how to start a command in the sandbox. `finished` of the answer must be called. Rejects as `openSandbox` does. */
   wrap(
     command: Omit<SandboxCommand, "ownSession">,
-  ): Promise<Omit<SandboxedCommand, "finished"> & { finished(): void }>;
+  ): Promise<Omit<SandboxedCommand, "finished" | "keepMoved"> & { finished(): void }>;
   /** As `accept` of a sandbox, for all commands that run. */
   accept(path: string, text: string): Promise<void>;
   /** Ends connections and questions, and removes temporary folders. */
@@ -114,17 +130,25 @@ class CommandsOfSession implements SessionSandbox {
       if (--this.#running === 0) this.#hosts.clear();
       this.#report(wrapped);
     };
-    return { ...wrapped, finished };
+    const { keepMoved: _, ...start } = wrapped;
+    return { ...start, finished };
   }
 
   #report(wrapped: SandboxedCommand): void {
     const { movedAside, created, left, isIncomplete } = wrapped.finished();
-    const { tell } = this.#options;
-    for (const { from, to } of movedAside)
-      tell?.(`a command created ${from}, which other programs would run or obey; it was moved to ${to}`);
-    for (const path of created)
+    const { tell, onMoved } = this.#options;
+    if (movedAside.length > 0) {
+      const moved: MovedFiles = {
+        paths: movedAside.map(({ from }) => from),
+        notice: movedNotice(movedAside, this.#options.roots),
+        keep: () => wrapped.keepMoved().map(({ path, reason }) => `${path} was not moved back: ${reason}`),
+      };
+      if (onMoved === undefined) tell?.(moved.notice);
+      else onMoved(moved, this.#ended.signal);
+    }
+    if (created.length > 0)
       tell?.(
-        `a command created ${path}, which other programs may run or obey; it was not moved, so check it`,
+        `a command created ${listOf(created)}, which other programs may run or obey; ${created.length > 1 ? "they were" : "it was"} not moved, so check ${created.length > 1 ? "them" : "it"}`,
       );
     for (const { path, reason } of left)
       tell?.(`check ${path}, which other programs may run or obey: ${reason}`);
@@ -182,4 +206,31 @@ class CommandsOfSession implements SessionSandbox {
     const closing = [...this.#opened.values(), ...(this.#forwarder === undefined ? [] : [this.#forwarder])];
     await Promise.allSettled(closing.map(async (each) => (await each).close()));
   }
+}
+
+/** More than these are counted. */
+const shownPaths = 8;
+
+function listOf(paths: readonly string[]): string {
+  const more = paths.length - shownPaths;
+  const shown = paths.slice(0, shownPaths).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/** As one word of a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** What is moved together keeps the names that it had, so that one command moves it back. */
+function movedNotice(moved: SandboxFindings["movedAside"], roots: readonly string[]): string {
+  const pairs = moved.map(({ from, to }) => {
+    const root = roots.find((each) => from.startsWith(`${each}/`) && to.endsWith(from.slice(each.length)));
+    return root === undefined ? [to, from] : [`${to.slice(0, root.length - from.length)}/.`, root];
+  });
+  const places = [...new Map(pairs.map(([place = "", root = ""]) => [place, root]))];
+  const again = places.slice(0, shownPaths).map(([place, root]) => `cp -R ${quoted(place)} ${quoted(root)}`);
+  const [them, were] = moved.length > 1 ? ["them", "they were"] : ["it", "it was"];
+  const folders = places.map(([place]) => place.replace(/\/\.$/, ""));
+  return `a command created ${listOf(moved.map(({ from }) => from))}, which other programs would run or obey; ${were} moved to ${listOf(folders)}; to accept ${them}: ${again.join(" && ")}`;
 }

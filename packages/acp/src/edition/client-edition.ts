@@ -65,6 +65,7 @@ export type ServiceOp =
       readonly content: string;
       readonly encoding?: TextEncoding;
       readonly overwrite?: boolean;
+      readonly createDirectories?: boolean;
     } & FileTarget)
   | {
       readonly op: "create_terminal";

@@ -26,6 +26,8 @@ export const signalKey = "_parley.dev/signal";
 export const encodingKey = "_parley.dev/encoding";
 /** Of `fs/write_text_file`: false where a file that exists must not be replaced. */
 export const overwriteKey = "_parley.dev/overwrite";
+/** Of `fs/write_text_file`: false where missing directories must not be made. */
+export const createDirectoriesKey = "_parley.dev/createDirectories";
 /** Of the answers to both: what the dialect adds, such as `totalLines`, `truncated`, `bytesWritten` and `created`. */
 export const fileFactsKey = "_parley.dev/fileFacts";
 /** Of an update and its parts: what the dialect adds, such as `timestamp`, `duration`, `visible`, columns and step ids. */

@@ -306,7 +306,8 @@ export class Connection {
   #answer(message: Envelope, batch: BatchReply | undefined): void {
     const { id } = message;
     const hasOutcome = "result" in message || "error" in message;
-    if (!hasOutcome && id === undefined) {
+    // params are of a request, and an answer has none
+    if (!hasOutcome && (id === undefined || "params" in message)) {
       return this.#invalidInput.message(
         invalidRequest("a message must have a method, a result or an error", "/method"),
         batch,

@@ -167,6 +167,7 @@ export function requestErrorFrom(
  * - "overflow": too much data was waiting to be read or sent.
  * - "too_large": a message exceeded the limit.
  * - "protocol": the peer violated the protocol.
+ * - "session_taken": another client has taken the session.
  *
  * More kinds will be added: give a `switch` over it a `default:`.
  */
@@ -179,7 +180,8 @@ export type ConnectionErrorKind =
   | "aborted"
   | "overflow"
   | "too_large"
-  | "protocol";
+  | "protocol"
+  | "session_taken";
 
 /** Facts about the peer's process, if it has one. */
 export interface ErrorDetails {

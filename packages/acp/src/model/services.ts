@@ -40,6 +40,11 @@ export interface WriteTextOptions {
    * a dialect only replace. Default true.
    */
   readonly overwrite?: boolean | undefined;
+  /**
+   * Whether missing directories are made. False rejects with RequestError "not_found" if one is missing. Only clients of the
+   * dialect "scoped" leave them out. Default true.
+   */
+  readonly createDirectories?: boolean | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
   readonly followLinks?: boolean | undefined;
   /** Aborting it prevents the write, if the write has not begun. */

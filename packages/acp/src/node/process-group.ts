@@ -15,6 +15,8 @@ import { watchAfterExit, watchGroup } from "./watchdog.ts";
 
 /** The kernel reports the exit of our own children only, so others are polled. */
 const pollMs = 20;
+/** How often the processes are looked for while each that is found exits at once. */
+const maxSweeps = 50;
 /** How long to wait after SIGKILL. */
 const afterKillMs = 2000;
 
@@ -119,9 +121,15 @@ export class ProcessGroup {
 
   /** Finds all processes of the group, wherever they are; false when there are none. */
   async #sweep(): Promise<boolean> {
-    this.remember();
-    if (this.#mark !== undefined) this.#add(await markedBy(this.#mark));
-    return !this.isGone();
+    for (let round = 0; round < maxSweeps; round += 1) {
+      this.remember();
+      const marked = this.#mark === undefined ? [] : await markedBy(this.#mark);
+      this.#add(marked);
+      if (!this.isGone()) return true;
+      // one that was found and has exited since may have started another
+      if (marked.length === 0) return false;
+    }
+    return false;
   }
 
   #add(marked: readonly ProcessIdentity[]): void {

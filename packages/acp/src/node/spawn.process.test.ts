@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -187,6 +187,29 @@ test("a daemon that has left its group and its parent does not survive the agent
   await agent.close();
   assert.equal(runs(pid), false);
 });
+
+test("a daemon that is started while the agent exits does not survive it either", linux, async () => {
+  // so that it can be found
+  const name = `1000.${process.pid}`;
+  const daemon = `(setsid sh -c 'sleep ${name} & exit' >/dev/null 2>&1 </dev/null &)`;
+  for (let round = 0; round < 30; round += 1) {
+    const agent = sh(`cat >/dev/null; ${daemon}; exit 0`);
+    probe(agent);
+    await agent.close();
+  }
+  const left = readdirSync("/proc").filter((pid) => commandOf(pid) === `sleep\0${name}\0`);
+  for (const pid of left) process.kill(Number(pid), "SIGKILL");
+  assert.equal(left.length, 0);
+});
+
+/** The words of a process, each with a zero behind it. Empty for one that has exited. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+}
 
 test("closing lets an agent finish after the end of its stdin (G10)", posix, async () => {
   const agent = sh("echo ready; cat >/dev/null; echo tidy >&2; exit 4");

@@ -49,6 +49,8 @@ export interface AgentProcess extends ByteChannel {
   readonly exited: Promise<ExitStatus>;
   /** The end of stderr so far. */
   stderrTail(): string;
+  /** The first line of stdout that is no message, if nothing else came there. */
+  noise(): string | undefined;
   /**
    * Ends the channel and lets the agent run on: when this process exits, the watchdog gives the agent its grace time, at
    * least two seconds, and ends it. False, without any effect, where there is no watchdog.
@@ -222,6 +224,10 @@ class SpawnedAgent implements AgentProcess {
 
   stderrTail(): string {
     return this.#tail.text();
+  }
+
+  noise(): string | undefined {
+    return this.#wire?.noise();
   }
 
   leave(): boolean {

@@ -121,6 +121,11 @@ export function leaveAgent(transport: Transport): boolean {
   return agents.get(transport)?.leave() ?? false;
 }
 
+/** See `AgentProcess.noise`. */
+export function noiseOf(transport: Transport): string | undefined {
+  return agents.get(transport)?.noise();
+}
+
 /** Throws a TypeError for a command line: it was probably meant for a shell. */
 function noArguments(command: string): readonly string[] {
   if (typeof command !== "string" || !/\s/u.test(command) || command.includes("/")) return [];

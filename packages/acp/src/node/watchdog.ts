@@ -22,7 +22,8 @@ export function groupMark(): string {
 }
 
 // The shell has its own session, so that Ctrl-C does not reach it. After our death it gives the groups time to see the
-// end of their stdin, then sends SIGTERM and SIGKILL; on Linux it then kills marked processes outside their group. It
+// end of their stdin, then sends SIGTERM and SIGKILL; on Linux it then kills marked processes outside their group, more
+// than once, because one may start another before it is seen. It
 // takes 3 ms to start and 1.7 MB, mostly shared. There is none on Windows.
 //
 // The arguments are the initial groups; a line "+ 123" adds one and "- 123" removes it; "~ 50" gives all groups
@@ -47,9 +48,12 @@ for signal in TERM KILL; do
   tenths=20
   for g in $groups; do kill -s "$signal" -- "-$g"; done
 done
-for file in $(grep -ls "${ownerMark()}" /proc/[0-9]*/environ); do
-  pid=\${file#/proc/}
-  kill -s KILL "\${pid%/environ}"
+for round in 1 2 3; do
+  for file in $(grep -ls "${ownerMark()}" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -s KILL "\${pid%/environ}"
+  done
+  sleep 0.1 || sleep 1
 done
 `;
 

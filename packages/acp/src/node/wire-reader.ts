@@ -35,6 +35,8 @@ export class WireReader {
   #held: Uint8Array = new Uint8Array(0);
   /** How much of it has been searched for a message. */
   #searched = 0;
+  /** The first line on stdout that is no message. */
+  #noise: string | undefined;
 
   /** Both streams are paused until `resume`. */
   constructor(stdout: Readable, own: Readable | undefined, listener: WireListener) {
@@ -70,6 +72,11 @@ export class WireReader {
   destroy(): void {
     this.#own?.destroy();
     this.#stdout.destroy();
+  }
+
+  /** The first line that was held, unless it was a print beside the wire. */
+  noise(): string | undefined {
+    return this.#source === "own" ? undefined : this.#noise;
   }
 
   /** Delivers what is held back: nothing more comes. */
@@ -108,7 +115,9 @@ export class WireReader {
     const lines = Buffer.from(this.#held.subarray(this.#searched, end)).toString();
     if (this.#searched === 0 && headers.test(lines)) return true;
     this.#searched = end;
-    return lines.split("\n").some(isMessage);
+    const all = lines.split("\n");
+    this.#noise ??= all.find((line) => line.trim() !== "" && !isMessage(line));
+    return all.some(isMessage);
   }
 
   #fromOwn(chunk: Uint8Array): void {

@@ -352,7 +352,7 @@ function reachOf(name: string): boolean | "here" {
 
 /**
  * Finds secrets by their position: values of `env` and `headers`, of keys with telling names, arguments after options
- * such as `--token`, and the user info and query of URLs. Values shorter than eight characters are left out.
+ * such as `--token`, and the user info and query of URLs. Values of `env` and `headers` count from four characters, others from eight.
  */
 export function secretsIn(value: unknown): string[] {
   const redacting = new SecretRedactor({ names: false });
@@ -362,7 +362,8 @@ export function secretsIn(value: unknown): string[] {
     redacting.text(url);
     passwords.push(...passwordsOf(url));
   }
-  return [...new Set([...redacting.found, ...passwords])].filter((secret) => secret.length >= shortestSecret);
+  const long = passwords.filter((secret) => secret.length >= shortestSecret);
+  return [...new Set([...redacting.found, ...long])];
 }
 
 function* addresses(value: unknown): Generator<string> {

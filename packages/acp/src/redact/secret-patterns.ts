@@ -7,11 +7,6 @@ export const secretKey =
 /** Such keys whose numbers are counts, not secrets. */
 export const countKey = /tokens?$/i;
 
-/** Whether the name of a variable says that its value is secret. */
-export function isSecretVariable(name: string): boolean {
-  return /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_PASS|_PAT|_AUTH)$/i.test(name);
-}
-
 /** Whether a variable or header has an ordinary value, such as a model, a region or a path. */
 export function isPlainVariable(name: string): boolean {
   return /(?:^|[_-])(?:models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|flags|options|version|editor|shell|term|tz|accept|content-type|user-agent)$/i.test(
@@ -119,6 +114,28 @@ export function decoded(part: string): string {
 /** A shorter text may be part of anything. */
 export const shortestSecret = 8;
 
+/** The same for a value that is known to be a credential. Between 4 and 8 characters it is found as a word of its own. */
+export const shortestKnown = 4;
+
+/** Whether a credential can be looked for. Words of settings and of our own marks, and short numbers, are in every text. */
+export function isKnowable(secret: string): boolean {
+  if (secret.length >= shortestSecret) return true;
+  return secret.length >= shortestKnown && !/^(?:true|false|none|auto|null|test|secret|\d+)$/i.test(secret);
+}
+
+/** Where a form is in a text: a short one only between other characters than letters and digits. */
+export function formIn(text: string, form: string, start = 0): number {
+  let at = text.indexOf(form, start);
+  if (form.length >= shortestSecret) return at;
+  while (at !== -1 && (isWordAt(text, at - 1) || isWordAt(text, at + form.length)))
+    at = text.indexOf(form, at + 1);
+  return at;
+}
+
+function isWordAt(text: string, at: number): boolean {
+  return /[\p{L}\p{N}]/u.test(text.charAt(at));
+}
+
 export function formsOf(secret: string): Set<string> {
   return new Set([secret, ...withoutScheme(secret)].flatMap((each) => [...writtenForms(each)]));
 }
@@ -157,7 +174,7 @@ function writtenForms(secret: string): Set<string> {
       hexOf(bytes),
       hexOf(bytes).toUpperCase(),
       ...[0, 1, 2].flatMap((before) => base64Of(bytes, before)),
-    ].filter((form) => form.length >= shortestSecret),
+    ].filter((form) => form.length >= shortestSecret || (form === secret && form.length >= shortestKnown)),
   );
 }
 

@@ -4,13 +4,16 @@ import { EncodedSecrets, type KnownForm } from "./encoded-secrets.ts";
 import {
   address,
   decoded,
+  formIn,
   formsOf,
   isDistinctive,
+  isKnowable,
   looksRandom,
   type Pattern,
   patterns,
   queryValue,
   randomWord,
+  shortestKnown,
   shortestSecret,
   userInfo,
 } from "./secret-patterns.ts";
@@ -52,7 +55,9 @@ export class Secrets {
   mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
     if (secret === "" || isMark.test(secret)) return secret;
     this.count(why);
-    return everywhere && secret.length >= shortestSecret
+    // variables and headers are configured, so their values are credentials, however short
+    const isConfigured = why === "env" || why === "headers";
+    return everywhere && (isConfigured ? isKnowable(secret) : secret.length >= shortestSecret)
       ? this.#remembered(secret, why, evident)
       : "[redacted]";
   }
@@ -62,7 +67,7 @@ export class Secrets {
     // a text is a list of its characters, none of which is a secret
     if (typeof secrets === "string") throw new TypeError(`${name}: expected a list of secrets, got one text`);
     for (const secret of secrets) {
-      if (secret.length >= shortestSecret && !isMark.test(secret)) this.#lookFor(secret, "given");
+      if (isKnowable(secret) && !isMark.test(secret)) this.#lookFor(secret, "given");
     }
   }
 
@@ -96,7 +101,7 @@ export class Secrets {
   /** Replaces known secrets only, not text that looks like one. */
   cleanKnown(text: string): string {
     // keys, ids and methods repeat often, and are hardly ever secrets
-    if (text.length < shortestSecret || this.#harmless.has(text)) return text;
+    if (text.length < shortestKnown || this.#harmless.has(text)) return text;
     const clean = this.#withoutKnown(text);
     if (clean === text && text.length <= harmlessLength) {
       if (this.#harmless.size >= maxHarmless) this.#harmless.clear();
@@ -108,8 +113,8 @@ export class Secrets {
   #withoutKnown(text: string): string {
     let clean = text;
     for (const { form, secret, why } of this.known) {
-      if (!clean.includes(form)) continue;
-      clean = clean.replaceAll(form, this.markOf(secret));
+      if (formIn(clean, form) === -1) continue;
+      clean = withoutForm(clean, form, this.markOf(secret));
       this.count(why);
     }
     return this.#withoutEncoded(clean);
@@ -172,4 +177,15 @@ export class Secrets {
     const at = all.lastIndexOf(secret);
     return `${all.slice(0, at)}${this.mark(secret, name, options)}${all.slice(at + secret.length)}`;
   }
+}
+
+function withoutForm(text: string, form: string, mark: string): string {
+  if (form.length >= shortestSecret) return text.replaceAll(form, mark);
+  let clean = "";
+  let end = 0;
+  for (let at = formIn(text, form); at !== -1; at = formIn(text, form, end)) {
+    clean += text.slice(end, at) + mark;
+    end = at + form.length;
+  }
+  return clean + text.slice(end);
 }

@@ -1,6 +1,7 @@
 // Finds secrets that are split over the chunks of a message or a terminal, and replaces them in the next pass.
 
 import type { Span } from "./encoded-secrets.ts";
+import { formIn } from "./secret-patterns.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** How much of a line in pieces is kept to search for secrets. */
@@ -102,7 +103,7 @@ export class SplitSecrets {
   /** The secrets that may cross `border`, which has the beginning of an encoded one before it. */
   *#spans(text: string, border: number, begun: number): Generator<Span> {
     for (const known of border === 0 ? [] : this.#secrets.known) {
-      const from = text.indexOf(known.form, Math.max(0, border - known.form.length + 1));
+      const from = formIn(text, known.form, Math.max(0, border - known.form.length + 1));
       if (from !== -1) yield { from, to: from + known.form.length, known };
     }
     if (begun === 0) return;

@@ -92,6 +92,19 @@ test("secrets in a value are found by their position", () => {
   ]);
 });
 
+test("short credentials of variables and headers are hidden as words, in values and in streams", () => {
+  const config = {
+    env: { DB_PASSWORD: "rain", CODE: "ab-12" },
+    headers: [{ name: "X-Api-Key", value: "k7" }],
+  };
+  assert.deepEqual(secretsIn(config).sort(), ["ab-12", "rain"]);
+  const redactor = streamRedactor<Chunk>(secretsIn(config));
+  assert.equal(redactor.text("rain, train and (ab-12)"), "[secret 2], train and ([secret 1])");
+  const pieces = [..."it is ra", "in."].flatMap((piece) => redactor.next(said(piece)));
+  const whole = [...pieces, ...redactor.end()].map(textOf).join("");
+  assert.equal(whole, "it is [secret 2].");
+});
+
 test("a model or a region that was set is hidden where it is set, and is no secret elsewhere", () => {
   const env = {
     ANTHROPIC_MODEL: "claude-sonnet-4-5",

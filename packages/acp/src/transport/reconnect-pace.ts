@@ -25,6 +25,12 @@ export class ReconnectPace {
     return ms * (0.5 + Math.random() / 2);
   }
 
+  /** Why the connection is given up, after `next` has returned undefined. */
+  gaveUp(last: string): string {
+    const seconds = Math.ceil(this.#windowMs / 1_000);
+    return `the server was not reached for ${seconds} s, and keeps a connection no longer (${last})`;
+  }
+
   /** The server was reached. */
   reset(): void {
     this.#since = undefined;

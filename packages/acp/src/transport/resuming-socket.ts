@@ -281,7 +281,10 @@ export class ResumingSocket implements Transport {
     this.#cut = reason;
     link?.drop(1001, "the connection goes on elsewhere");
     const ms = this.#pace?.next();
-    if (ms === undefined) return this.#end(reason);
+    if (ms === undefined) {
+      const { message = "the connection was cut" } = reason;
+      return this.#end({ ...reason, message: this.#pace?.gaveUp(message) ?? message });
+    }
     this.#reportCut(true);
     void sleep(ms, this.#over.signal).then(() => {
       if (this.#over.signal.aborted) return;

@@ -113,11 +113,13 @@ test("a call that was refused before it began is shown as cancelled, unless it r
 
 test("a call knows how long it waited for the user, and whether it was refused", () => {
   const times = [1_000, 2_000, 27_000];
-  const call = (optionId: string) =>
+  const timed = (...bodies: EntryBody[]) =>
     viewFrom(
-      entriesOf([running, ask, answer(optionId)]).map((entry, at) => ({ ...entry, time: times[at] ?? 0 })),
+      entriesOf(bodies).map((entry, at) => ({ ...entry, time: times.at(at - bodies.length) ?? 0 })),
     ).toolCalls.get("t");
-  assert.equal(call("yes")?.waitedMs, 25_000);
+  const call = (optionId: string) => timed(status("pending"), ask, answer(optionId));
+  assert.equal(call("yes")?.waitedMs, 26_000, "it has not begun: its time starts at the answer");
+  assert.equal(timed(status("in_progress"), ask, answer("yes"))?.waitedMs, 25_000);
   assert.equal(call("yes")?.isRefused, false);
   assert.equal(call("no")?.isRefused, true);
 });

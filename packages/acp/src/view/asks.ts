@@ -47,7 +47,10 @@ export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
     const call = toolCallId === undefined ? undefined : state.toolCalls.get(toolCallId);
     if (call !== undefined) {
       const isRefused = isRefusal(item.ask, entry.permission);
-      call.waitedMs = (call.waitedMs ?? 0) + Math.max(0, entry.time - item.time);
+      // one that has not begun may have waited for questions about others first
+      const waited =
+        call.status === "pending" ? entry.time - call.time : (call.waitedMs ?? 0) + entry.time - item.time;
+      call.waitedMs = Math.max(0, waited);
       call.isRefused = isRefused && entry.permission.outcome === "selected";
       touch(state, call);
       if (isRefused) presumeRefused(state, call);

@@ -91,7 +91,10 @@ export interface ToolCallItem extends ViewItem {
   readonly _meta: Meta | undefined;
   /** When it reached a final status, in milliseconds since 1970. */
   readonly endedAt: number | undefined;
-  /** How long it waited for answers of the user, in milliseconds. Absent if it was not asked about. */
+  /**
+   * How long it waited for answers of the user, in milliseconds. A call that had not begun before its answer has waited
+   * since it was reported. Absent if it was not asked about.
+   */
   readonly waitedMs?: number;
   /** Whether the user refused it when it was asked about last. */
   readonly isRefused?: boolean;

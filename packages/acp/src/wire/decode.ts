@@ -26,7 +26,7 @@ export function bindMethod(
 ): BoundMethod {
   const features = featureMode(unstable);
   const base = modes.checks | features | (extras === "moved" ? modes.extras : 0);
-  const receive = base | (nulls === "removed" ? modes.nulls : 0);
+  const receive = base | (nulls === "removed" ? modes.nulls : 0) | (extras === "received" ? modes.extras : 0);
   return {
     row,
     enabled: row.unstable === undefined || (features & featureBits[row.unstable]) !== 0,
@@ -55,9 +55,9 @@ export function decodeResult(method: BoundMethod, value: unknown): unknown {
 }
 
 /** The params to send, `{}` if none are given and all are optional; or a Failure. */
-export function encodeParams(method: BoundMethod, value: unknown): unknown {
+export function encodeParams(method: BoundMethod, value: unknown, mode = method.send): unknown {
   if (value === undefined && method.row.paramsMayBeEmpty) return {};
-  return method.row.params(value, method.send) ?? value;
+  return method.row.params(value, mode) ?? value;
 }
 
 /** The result to send, `{}` if a handler returned nothing and all fields are optional; or a Failure. */

@@ -38,8 +38,9 @@ export interface WireVersion {
   /** Received values become the model's: a null that means the same as nothing is removed. Not for raw peers. */
   readonly nulls?: "removed";
   /**
-   * Fields that the protocol does not have move into `_meta`, in what is received and in what is sent. For relays, which
-   * pass on what others say. Elsewhere they are received as they came, and refused when they are sent.
+   * Fields that the protocol does not have move into `_meta`. "moved": in what is received and in what is sent. For relays,
+   * which pass on what others say. "received": only in what is received. For agents, which send a prompt back. Elsewhere
+   * they are received as they came. Unless they are moved, they are refused when they are sent.
    */
-  readonly extras?: "moved";
+  readonly extras?: "moved" | "received";
 }

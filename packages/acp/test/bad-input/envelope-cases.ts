@@ -36,6 +36,7 @@ const values: readonly BadInput[] = [
       ["N034", "an empty object", "{}", "/jsonrpc"],
       ["N034", "an object of something else", `{"level":"info","msg":"${canary}"}`, "/jsonrpc"],
       ["N034", "jsonrpc alone", '{"jsonrpc":"2.0"}', "/method"],
+      ["N034", "an id and params without a method", '{"jsonrpc":"2.0","id":34,"params":{}}', "/method"],
       ["N035", "a request without jsonrpc", echo("35").replace('"jsonrpc":"2.0",', ""), "/jsonrpc"],
       ["N036", "jsonrpc is 1.0", echo("36").replace("2.0", "1.0"), "/jsonrpc"],
       ["N037", "jsonrpc is the number 2.0", echo("37").replace('"2.0"', "2.0"), "/jsonrpc"],

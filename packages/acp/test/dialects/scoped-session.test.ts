@@ -175,7 +175,9 @@ test("a client of the document has a whole session with our agent (Q4, Q7, Q10)"
     received: true,
   });
   const told = toldTo(peer);
-  const texts = told.filter(({ type }) => type === "agent_message_chunk").map(({ data }) => data["content"]);
+  const texts = told
+    .filter(({ type, data }) => type === "agent_message_chunk" && data["final"] === false)
+    .map(({ data }) => data["content"]);
   assert.deepEqual(texts, ["I will fix it.", "exit 0 All tests passed!"]);
   const statuses = told.filter(({ type }) => type.startsWith("tool_call")).map(({ data }) => data["status"]);
   assert.equal(statuses[0], "pending");
@@ -212,7 +214,7 @@ for (const edition of ["v1", "pharo", "scoped"] as const) {
     assert.equal((turn["result"] as Message)["stopReason"], "end_turn");
     const told = toldTo(peer);
     const texts = told
-      .filter(({ type }) => type === "agent_message_chunk")
+      .filter(({ type, data }) => type === "agent_message_chunk" && data["content"] !== "")
       .map(({ data }) => data["content"]);
     assert.deepEqual(texts, ["I will fix it.", "exit 0 All tests passed!"]);
     const statuses = told
@@ -421,7 +423,7 @@ test("a client of the document loads a session that another connection left", as
   });
   assert.deepEqual(
     toldTo(second.peer)
-      .filter(({ type }) => type.endsWith("message_chunk"))
+      .filter(({ type, data }) => type.endsWith("message_chunk") && data["final"] === false)
       .map(({ type, data }) => [type, data["content"]]),
     [
       ["user_message_chunk", "Hello"],

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { atEnd } from "../support/at-end.ts";
 import { launcher } from "../support/programs.ts";
 import { connectSdk, type SdkClient } from "./app-sdk-client.ts";
 import { outcomeOf } from "./wire-script.ts";
@@ -30,7 +31,7 @@ for (const version of ["v1", "v2"] as const) {
   async function connect(t: TestContext, home: string): Promise<SdkClient> {
     const env = [`PARLEY_HOME=${home}`, "PARLEY_MODEL=offline"];
     const client = await connectSdk(version, ["env", [...env, launcher, "agent", "--sandbox", "off"]]);
-    t.after(() => client.close());
+    atEnd(t, () => client.close());
     const answer = await client.agent.request("initialize", wire.initialize);
     assert.equal((answer as { protocolVersion: unknown }).protocolVersion, wire.initialize.protocolVersion);
     return client;
@@ -71,7 +72,7 @@ for (const version of ["v1", "v2"] as const) {
 
   function folders(t: TestContext): { readonly home: string; readonly cwd: string } {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-sdk-test-")));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    atEnd(t, () => rmSync(folder, { recursive: true, force: true }));
     const cwd = join(folder, "project");
     mkdirSync(cwd);
     writeFileSync(join(cwd, "notes.txt"), "hello world\n");

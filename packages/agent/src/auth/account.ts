@@ -5,7 +5,12 @@ import type { Model } from "../model/model.ts";
 import { type ConfiguredModels, chosenEndpoint, configuredModels } from "../providers/choose-model.ts";
 import type { Environment } from "../providers/environment.ts";
 import type { LocalServer } from "../providers/local/local-servers.ts";
-import { type Endpoint, localAddresses, type ModelConfig } from "../providers/provider-config.ts";
+import {
+  type Credentials,
+  type Endpoint,
+  localAddresses,
+  type ModelConfig,
+} from "../providers/provider-config.ts";
 import type { Registry } from "../providers/registry/registry.ts";
 import type { CredentialsFile } from "./credentials-file.ts";
 
@@ -33,9 +38,10 @@ export interface Account {
 const freshMs = 30_000;
 
 /** Throws ModelError for an unusable model. A missing key is no error: the user can log in. */
-export function openAccount({ config, env, credentials, model, registry }: AccountOptions): Account {
+export function openAccount({ config, env, credentials: file, model, registry }: AccountOptions): Account {
+  const credentials = new SaidKeys(file);
   const choice = {
-    credentials: credentials.key,
+    credentials: credentials.keys,
     isKeyOptional: true,
     ...(model && { model }),
     ...(registry && { registry }),
@@ -81,7 +87,38 @@ function kept(model: Model, before: readonly Model[], env: Environment): Model {
   return old !== undefined && (isSame || env["PARLEY_RECORD"]?.trim()) ? old : model;
 }
 
-function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinition {
+/** The stored keys, and those that the client has said. These are kept in memory only. */
+class SaidKeys {
+  readonly #file: CredentialsFile;
+  readonly #said = new Map<string, string>();
+  #changes = 0;
+
+  constructor(file: CredentialsFile) {
+    this.#file = file;
+  }
+
+  get keys(): Credentials {
+    return Object.assign((provider: string) => this.#file.key(provider), {
+      said: (provider: string) => this.#said.get(provider),
+    });
+  }
+
+  revision(): string {
+    return `${this.#file.revision()} ${this.#changes}`;
+  }
+
+  say(provider: string, key: string): void {
+    this.#said.set(provider, key);
+    this.#changes += 1;
+  }
+
+  remove(provider: string): void {
+    this.#file.remove(provider);
+    if (this.#said.delete(provider)) this.#changes += 1;
+  }
+}
+
+function loginTo(endpoint: Endpoint, credentials: SaidKeys): LoginDefinition {
   const { id, label, keyHint } = endpoint;
   // an environment key cannot be removed, so logout is remembered here
   let loggedOutAt: string | undefined;
@@ -103,7 +140,12 @@ function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinit
       },
     ],
     isLoggedIn: () => !isLoggedOut() && endpoint.key() !== undefined,
-    login() {
+    async login(_methodId, { credentials: given }) {
+      const key = given?.["apiKey"];
+      if (typeof key === "string" && key.trim() !== "") {
+        await checkKey(endpoint, key.trim());
+        credentials.say(id, key.trim());
+      }
       if (endpoint.key() === undefined) {
         throw new RequestError("auth_required", `There is no key for ${label} yet. ${keyHint}`, {
           data: { reason: "no_key" },
@@ -116,4 +158,12 @@ function loginTo(endpoint: Endpoint, credentials: CredentialsFile): LoginDefinit
       loggedOutAt = credentials.revision();
     },
   };
+}
+
+/** Throws unless the provider accepts the key, or can only be asked by using it. */
+async function checkKey(endpoint: Endpoint, key: string): Promise<void> {
+  const { canCheckKey, keyProblem } = await import("./login.ts");
+  const problem = canCheckKey(endpoint) ? await keyProblem(endpoint, key) : undefined;
+  if (problem === undefined) return;
+  throw new RequestError("auth_required", problem, { data: { reason: "bad_key" } });
 }

@@ -40,10 +40,15 @@ export function loginProvider(
 
 const timeoutMs = 30_000;
 
+/** Whether the provider can be asked about a key without using it for a model. */
+export function canCheckKey({ kind, apiVersion }: Endpoint): boolean {
+  return kind !== "bedrock" && kind !== "vertex" && apiVersion === undefined;
+}
+
 /** Undefined when the key is accepted, else the reason, without the key. */
 export async function keyProblem(endpoint: Endpoint, key: string): Promise<string | undefined> {
-  const { baseUrl, label, headers, kind } = endpoint;
-  if (kind === "bedrock" || kind === "vertex" || endpoint.apiVersion !== undefined)
+  const { baseUrl, label, headers } = endpoint;
+  if (!canCheckKey(endpoint))
     return `a key for ${label} can only be checked by using it; log in without --check`;
   try {
     const url = new URL(`${baseUrl}/models`);

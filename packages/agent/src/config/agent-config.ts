@@ -85,6 +85,13 @@ const provider = {
     },
     apiKeyEnv: { type: "string", minLength: 1, description: "The environment variable with the key" },
     headers: { type: "object", additionalProperties: { type: "string" } },
+    timeout: {
+      type: "number",
+      minimum: 1,
+      maximum: 86_400,
+      description:
+        "How many seconds the server may be silent before it is asked again. Default 300, but 1800 before the first bytes of an answer from your own server",
+    },
     region: { type: "string", minLength: 1, description: "Of Bedrock. Default: AWS_REGION" },
     project: { type: "string", minLength: 1, description: "Of Vertex. Default: GOOGLE_VERTEX_PROJECT" },
     location: { type: "string", minLength: 1, description: "Of Vertex. Default: GOOGLE_VERTEX_LOCATION" },

@@ -4,11 +4,12 @@ import type { Turn } from "@parley/acp";
 import { type AssistantPart, assistantMessage } from "../model/assistant-message.ts";
 import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } from "../model/model.ts";
 import { ModelError } from "../model/model.ts";
+import { withdraw } from "../session/withdraw.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import { type Drafts, drafts } from "./drafts.ts";
 
 /** Who gets the answer while it is written: a turn, or nobody. */
-export type Listener = Pick<Turn, "signal" | "say" | "think" | "announce" | "update">;
+export type Listener = Pick<Turn, "signal" | "say" | "think" | "announce" | "update" | "notice" | "client">;
 
 export interface ModelStep {
   readonly calls: readonly ToolCallPart[];
@@ -19,20 +20,33 @@ export interface ModelStep {
   readonly drafts: Drafts;
 }
 
+/** A request of a step. `onWait` is also called when a pause was followed by an answer: with undefined. */
+export interface StepRequest extends Omit<ModelRequest, "signal" | "onWait"> {
+  readonly onWait?: (wait: Wait | undefined) => void;
+}
+
 /** `tools` are those of all modes. Calls `keep` with the parts of the answer before it returns or throws. */
 export async function modelStep(
   turn: Listener,
   model: Model,
-  request: Omit<ModelRequest, "signal">,
+  request: StepRequest,
   tools: readonly Tool[],
   keep: (parts: readonly AssistantPart[]) => void,
 ): Promise<ModelStep> {
   const answer = assistantMessage();
-  const callDrafts = drafts(turn, tools);
+  let callDrafts = drafts(turn, tools);
   let hasText = false;
+  let isWaiting = false;
+  const say = request.onWait ?? sayWait(turn);
+  const onWait = (wait: Wait) => {
+    isWaiting = true;
+    say(wait);
+  };
   try {
-    for await (const event of model.stream({ onWait: sayWait(turn), ...request, signal: turn.signal })) {
+    for await (const event of model.stream({ ...request, onWait, signal: turn.signal })) {
       turn.signal.throwIfAborted();
+      if (isWaiting) say(undefined);
+      isWaiting = false;
       switch (event.type) {
         case "text":
           answer.add(event);
@@ -54,6 +68,15 @@ export async function modelStep(
         case "tool_input":
           callDrafts.add(event);
           break;
+        case "interrupted": {
+          await callDrafts.abandon(brokenOff);
+          callDrafts = drafts(turn, tools);
+          const dropped = answer.interrupt(event);
+          if (dropped === "") break;
+          hasText = answer.message.content.some(({ type }) => type === "text");
+          await withdraw(turn, dropped, event.reason);
+          break;
+        }
         case "end":
           return { calls: answer.calls, hasText, cause: event.cause, usage: event.usage, drafts: callDrafts };
       }
@@ -65,10 +88,21 @@ export async function modelStep(
   throw new ModelError("cut_off", `${model.facts.name} stopped in the middle of its answer: try again`);
 }
 
-/** Tells the user of a pause before a request is repeated. */
-export function sayWait(turn: Pick<Turn, "think">): (wait: Wait) => void {
-  return ({ reason, delayMs }) => {
-    void turn.think(`${reason} Trying again in ${Math.ceil(delayMs / 1000)} s.\n`);
+const brokenOff = "This call was not run: the answer broke off, and the model is asked again.";
+
+/** The `_meta` key of the client capabilities of a client that shows pauses, and of the update that reports one. */
+const retryKey = "parley.dev/retry";
+
+/** Tells the user of a pause before a request is repeated, and of its end. Clients that know no pauses get a thought. */
+export function sayWait(turn: Pick<Turn, "think" | "update" | "client">): (wait: Wait | undefined) => void {
+  return (wait) => {
+    if (turn.client.capabilities._meta?.[retryKey] !== true) {
+      if (wait === undefined) return;
+      return void turn.think(`${wait.reason} Trying again in ${Math.ceil(wait.delayMs / 1000)} s.\n`);
+    }
+    const { reason, delayMs, attempt = 0, attempts } = wait ?? {};
+    const retry = wait === undefined ? null : { attempt: attempt + 1, of: attempts, delayMs, reason };
+    void turn.update({ sessionUpdate: "session_info_update", _meta: { [retryKey]: retry } });
   };
 }
 

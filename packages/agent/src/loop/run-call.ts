@@ -5,7 +5,8 @@ import { isObject, optional } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
 import { callAfter, callBefore, type HookedCall, type Hooks } from "../hooks/hooks.ts";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
-import { decide, type PermissionState, type Verdict } from "../permissions/decide.ts";
+import { decide, modesThatAllow, type PermissionState, type Verdict } from "../permissions/decide.ts";
+import { isLasting, rememberLasting } from "../permissions/lasting-grants.ts";
 import { permissionOptions, type Rejection, rejection, unanswered } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { CodingTurn } from "../session/session-state.ts";
@@ -23,6 +24,7 @@ import {
   type ToolContext,
   ToolError,
 } from "../tools/base/tool.ts";
+import { shownPath } from "../tools/base/workspace-path.ts";
 import { askUser } from "./ask-user.ts";
 import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
 
@@ -120,7 +122,14 @@ async function runPrepared(
 
 function permissionState({ session }: CodingTurn): PermissionState {
   const { data: state } = session;
-  return { mode: state.modeNow(session), autoApprove: autoApprovalOf(session), grants: state.grants };
+  return {
+    mode: state.modeNow(session),
+    autoApprove: autoApprovalOf(session),
+    grants: state.grants,
+    isLasting: (access) => isLasting(access, state.lastingGrants, session.cwd),
+    roots: session.roots,
+    serverFiles: state.mcp.files,
+  };
 }
 
 /** The holder is that of a command. */
@@ -205,16 +214,22 @@ async function refusalBefore(
 function question(
   { access }: Pick<PreparedCall, "access">,
   { subjects, reason }: Extract<Verdict, { type: "ask" }>,
-  { turn, parent }: Pick<RunCallOptions, "turn" | "parent">,
+  { turn, parent, holder }: Pick<HeldCall, "turn" | "parent" | "holder">,
   answered: (_meta: Meta | undefined) => void,
 ): PermissionOptions {
   return {
-    options: permissionOptions(access, subjects),
+    options: permissionOptions(
+      access,
+      subjects,
+      modesThatAllow(access, { ...permissionState(turn), ...optional({ holder }) }),
+    ),
     description: parent === undefined ? reason : `for the task ${JSON.stringify(parent.name)}: ${reason}`,
     onAnswer({ kind }, { _meta }) {
       answered(_meta);
+      const { grants, lastingGrants } = turn.session.data;
+      if (kind === "allow_always" && rememberLasting(access, lastingGrants, turn.session.cwd, _meta)) return;
       if (kind === "allow_always" || kind === "reject_always")
-        turn.session.data.grants.remember(subjects, kind === "allow_always");
+        grants.remember(subjects, kind === "allow_always");
     },
   };
 }
@@ -313,6 +328,28 @@ async function mayConnect(
   }
 }
 
+/** What a command has created is asked about every time: it was moved aside because other programs would obey it. */
+async function mayKeep(turn: CodingTurn, context: ToolContext, paths: readonly string[]): Promise<boolean> {
+  const shown = paths.map((path) => shownPath(context, path));
+  const more = shown.length > 3 ? ` and ${shown.length - 3} more` : "";
+  const reason = `the command created ${shown.join(", ")}. Other programs run or obey ${shown.length > 1 ? "them, so they were" : "it, so it was"} moved out of the workspace. Allow moves ${shown.length > 1 ? "all of them" : "it"} back`;
+  const access = { type: "write", paths } as const;
+  const permission = question({ access }, { type: "ask", reason, subjects: [] }, { turn }, () => undefined);
+  const start = {
+    title: `Keep ${shown.slice(0, 3).join(", ")}${more}`,
+    kind: "edit" as const,
+    locations: paths.map((path) => ({ path })),
+    rawInput: { paths },
+  };
+  try {
+    await turn.tool({ ...start, permission }, async () => undefined);
+    return true;
+  } catch {
+    // not allowed, or nobody can be asked
+    return false;
+  }
+}
+
 function runContext({ turn, context, delegate }: RunCallOptions, call: ToolCall, title: string): RunContext {
   const { session } = turn;
   return {
@@ -321,6 +358,7 @@ function runContext({ turn, context, delegate }: RunCallOptions, call: ToolCall,
     call,
     plan: (entries) => turn.plan(entries),
     connect: (host) => mayConnect({ turn, context }, host),
+    keeps: (paths) => mayKeep(turn, context, paths),
     async delegate(task) {
       if (delegate === undefined) throw new ToolError("a subagent cannot start another one");
       return delegate(task, call);

@@ -77,10 +77,12 @@ class Subagent {
     this.#tools = options.tools.filter(({ name }) => toolNames.has(name));
     this.#system = systemText(options.context.roots);
     const { signal } = call;
+    const { client } = options.turn;
     this.#context = { ...options.context, signal, seen: new SessionSeenFiles() };
     // the user sees its calls and its report
     const nothing = async () => undefined;
-    this.#silent = { signal, say: nothing, think: nothing, announce: () => "", update: nothing };
+    const silent = { say: nothing, think: nothing, announce: () => "", update: nothing, notice: nothing };
+    this.#silent = { ...silent, signal, client };
   }
 
   async report(): Promise<SubagentReport> {

@@ -19,6 +19,7 @@ import { abortable } from "../tools/base/abortable.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { describeFailure } from "./failure.ts";
 import { accessOf, type RemoteEntry, type ServerEntry } from "./server-entry.ts";
+import { settlingFetch } from "./settled-answers.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 /** From the start of the process to the answer to `initialize`. */
@@ -242,7 +243,7 @@ function remoteTransport(
     throw new TypeError("its url must begin with http:// or https://");
   }
   // the client does not follow redirects to other hosts, which would get the headers
-  const fetch = checkedFetch(accessOf(entry, privateHosts));
+  const fetch = settlingFetch(checkedFetch(accessOf(entry, privateHosts)));
   const options = { requestInit: { headers }, fetch, ...(login && { authProvider: login }) };
   return type === "http"
     ? new StreamableHTTPClientTransport(parsed, options)

@@ -103,6 +103,20 @@ test("F9 a server that never answers initialize costs its timeout and no more", 
   assert.ok(await isGone(Number(readFileSync(join(cwd, "pid"), "utf8"))));
 });
 
+test("an answer that is no valid error fails its call at once", patient, async (context) => {
+  const cwd = temporaryFolder(context, {});
+  const server = toolServer(cwd, "odd", {
+    bad: 'write({ id, error: { code: "E_BAD", message: { why: "odd" } } });',
+    none: "write({ id });",
+  });
+  const steps = [calls(["odd/bad", {}], ["odd/none", {}]), says("done")];
+  const { session, model } = await conversation(context, cwd, steps, server);
+  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
+  const outcomes = outcomesOf(model).join("\n");
+  assert.match(outcomes, /odd answered with an error: .*no valid error: .*"E_BAD".*"odd"/);
+  assert.match(outcomes, /no valid result/);
+});
+
 test("a turn that waits for a server can be cancelled, and the session closed", patient, async (context) => {
   const cwd = temporaryFolder(context, {});
   const server = scriptServer(cwd, "silent", "const answer = () => undefined;");

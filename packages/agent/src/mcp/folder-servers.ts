@@ -20,6 +20,7 @@ const options: readonly PermissionOption[] = [
 export class AskedServers {
   readonly #sources: McpSources;
   readonly #byFolder = new Map<string, readonly McpServer[]>();
+  readonly #files = new Set<string>();
 
   constructor(sources: McpSources) {
     this.#sources = sources;
@@ -28,6 +29,11 @@ export class AskedServers {
   /** The allowed ones of these folders. */
   of(folders: readonly string[]): McpServer[] {
     return folders.flatMap((folder) => this.#byFolder.get(folder) ?? []);
+  }
+
+  /** The files that the allowed ones start or read. */
+  get files(): readonly string[] {
+    return [...this.#files];
   }
 
   /** Asks about the folders that were not asked about before. `isTaken` names are those of other servers, which win. */
@@ -43,8 +49,11 @@ export class AskedServers {
       const { servers, problems } = await readFolder(folder, ofFolder);
       const allowed: McpServer[] = [];
       for (const problem of problems) await tell(problem);
-      for (const each of servers.filter(({ server }) => !isTaken(server["name"])))
-        if (await isAllowed(turn, folder, each, tell)) allowed.push(each.server);
+      for (const each of servers.filter(({ server }) => !isTaken(server["name"]))) {
+        if (!(await isAllowed(turn, folder, each, tell))) continue;
+        allowed.push(each.server);
+        for (const file of each.files ?? []) this.#files.add(file);
+      }
       this.#byFolder.set(folder, allowed);
     }
   }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { promptArguments } from "./prompts.ts";
+import { promptArguments, promptCommand } from "./prompts.ts";
 import { Secrets, secretsOfEnvironment, secretsOfHeaders, secretsOfUrl } from "./server-entry.ts";
+import { serverTools } from "./server-tools.ts";
 
 const prompt = {
   name: "weather",
@@ -41,4 +42,56 @@ test("a server's secrets are removed from its output; paths and plain words stay
     "*** /home/me/project development ***",
     { text: "*** *** *** *** ***", n: 1, nothing: null },
   ]);
+});
+
+test("a server's credentials of four characters and more are removed from its output", () => {
+  const env = {
+    DB_PASS: "rain",
+    PIN: "4711",
+    VALUE: "ab-12",
+    OTHER: "hunter22",
+    AWS_REGION: "eu-west-1",
+    PLAIN: "visible",
+  };
+  const secrets = new Secrets([...secretsOfEnvironment(env), ...secretsOfHeaders({ "X-Team": "blue" })]);
+  assert.equal(
+    secrets.clean("rain 4711 ab-12 hunter22 blue eu-west-1 visible"),
+    "*** *** *** *** *** eu-west-1 visible",
+  );
+});
+
+test("names and descriptions of a server's prompts and tools have no control characters", async () => {
+  const evil = "\u001b[2Ja\u001b]0;t\u0007\u202eb\u{e0041}";
+  const command = promptCommand("s", {
+    name: evil,
+    description: `${evil}\nmore`,
+    arguments: [{ name: evil }],
+  });
+  const [tool] = serverTools(
+    "s",
+    [{ name: evil, description: evil, inputSchema: { type: "object" } }],
+    () => {
+      throw new Error("not connected");
+    },
+  );
+  const all = JSON.stringify([command, tool?.name, tool?.description]);
+  assert.doesNotMatch(all, /\\u00|\p{Cc}/u);
+  assert.match(command.description, /\nmore$/);
+  assert.doesNotMatch(`${command.name}${tool?.name}`, /[\p{Cc}\p{Cf}]/u);
+});
+
+test("arguments of a tool have a limit, and so have the tools of a server", async () => {
+  const listed = Array.from({ length: 50_000 }, (_, at) => ({
+    name: `t${at}`,
+    inputSchema: { type: "object" as const },
+  }));
+  const tools = serverTools("s", listed, () => {
+    throw new Error("not connected");
+  });
+  assert.equal(tools.length, 500);
+  const context = undefined as never; // it refuses before it looks
+  await assert.rejects(
+    async () => tools[0]?.prepare({ a: "x".repeat(9_000_000) }, context),
+    /The arguments of s\/t0 have \d+ characters; at most \d+ are sent/,
+  );
 });

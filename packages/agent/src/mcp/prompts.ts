@@ -2,18 +2,23 @@
 
 import type { Prompt } from "@modelcontextprotocol/client";
 import type { AvailableCommand } from "@parley/acp/model";
+import { oneLine, withoutControls } from "../text/safe-text.ts";
 
 export function commandName(server: string, prompt: string): string {
-  return `${server}:${prompt}`.replaceAll(/\s+/gu, "_");
+  return oneLine(`${server}:${prompt}`).replaceAll(/\s+/gu, "_");
 }
 
 export function promptCommand(server: string, prompt: Prompt): AvailableCommand {
   const { name, title, description, arguments: args = [] } = prompt;
-  const hint = args.map((arg) => (arg.required === true ? `<${arg.name}>` : `[${arg.name}]`)).join(" ");
+  const hint = oneLine(
+    args.map((arg) => (arg.required === true ? `<${arg.name}>` : `[${arg.name}]`)).join(" "),
+  );
   return {
     type: "command",
     name: commandName(server, name),
-    description: description ?? title ?? `The prompt ${name} of the MCP server ${server}`,
+    description:
+      withoutControls(description ?? title ?? "") ||
+      `The prompt ${oneLine(name)} of the MCP server ${server}`,
     ...(hint !== "" && { input: { type: "text" as const, hint } }),
   };
 }

@@ -110,7 +110,8 @@ function positive(value: unknown): number | undefined {
 
 /** Replacing shorter values would damage ordinary words. */
 const minLength = 4;
-const secretName = /key|token|secret|passw|pwd|credential|auth|cookie|private|dsn|\bpat\b|_pat$/i;
+const secretName =
+  /key|token|secret|passw|pwd|credential|auth|cookie|private|dsn|\bpat\b|_pat$|(?:^|_)(?:pass|pin|psk|pw)(?:_|$)/i;
 
 export class Secrets {
   /** Longest first, since one may contain another. */
@@ -167,14 +168,19 @@ export function secretsOfUrl(url: string): string[] {
   return [parsed.password, decodeURIComponent(parsed.password), ...named];
 }
 
+/** The values of variables that are credentials by their name, and those that are no setting. */
 export function secretsOfEnvironment(env: Readonly<Record<string, string>>): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
-    if (secretName.test(name) || looksRandom(value)) return [value];
-    return /^\w+:\/\//.test(value) ? secretsOfUrl(value) : [];
+    if (/^\w+:\/\//.test(value)) return secretName.test(name) ? [value] : secretsOfUrl(value);
+    return secretName.test(name) || !isSetting(name, value) ? [value] : [];
   });
 }
 
-/** Long, one word, digits and letters, not a path. */
-function looksRandom(value: string): boolean {
-  return /^[\w.~+=-]{16,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value) && !value.startsWith(".");
+const settingName =
+  /(?:^|_)(?:env|models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|folder|root|file|flags|options|version|editor|shell|term|tz|host|port|name|type|format|debug|log|timeout|limit|size|count|enabled)$/i;
+
+/** A setting by its name, a path, a number, or words of letters. */
+function isSetting(name: string, value: string): boolean {
+  if (settingName.test(name) || /^(?:[.~]?\/|[A-Za-z]:\\)/.test(value) || /\s/.test(value)) return true;
+  return /^(?:[\d.,:]*|[A-Za-z]*)$/.test(value);
 }

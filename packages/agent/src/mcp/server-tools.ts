@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
 import { isObject } from "@parley/acp/internal";
+import { oneLine, withoutControls } from "../text/safe-text.ts";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
 import {
   type PreparedCall,
@@ -26,12 +27,20 @@ export type Connected = () => Connection;
 
 type Input = Record<string, unknown>;
 
+/** The first ones; a model can use no more. */
+export const mostTools = 500;
+/** Larger arguments are a mistake of the model. */
+const maxArgumentBytes = 8 * 1024 * 1024;
+
 export function serverTools(server: string, tools: readonly McpTool[], connected: Connected): Tool[] {
-  return tools.map(({ name, description, title, inputSchema, annotations }) =>
+  return tools.slice(0, mostTools).map(({ name, description, title, inputSchema, annotations }) =>
     tool({
       server,
       name,
-      description: (description ?? title ?? annotations?.title ?? name).slice(0, maxDescription),
+      description: withoutControls(description ?? title ?? annotations?.title ?? name).slice(
+        0,
+        maxDescription,
+      ),
       inputSchema: inputSchema as Input, // plain JSON
       async call(input, options) {
         const { content, structuredContent, isError } = await connected().callTool(name, input, options);
@@ -91,7 +100,8 @@ interface ServerToolOptions {
   call(input: Input, options: CallOptions): Promise<ToolResult>;
 }
 
-function tool({ server, name, description, inputSchema, call }: ServerToolOptions): Tool {
+function tool({ server, name: named, description, inputSchema, call }: ServerToolOptions): Tool {
+  const name = oneLine(named);
   const definition = createHash("sha256")
     .update(JSON.stringify([description, inputSchema]))
     .digest("hex")
@@ -103,6 +113,11 @@ function tool({ server, name, description, inputSchema, call }: ServerToolOption
     isReadOnly: false,
     async prepare(input): Promise<PreparedCall> {
       const given = objectOf(input, `${server}/${name}`);
+      const size = JSON.stringify(given).length;
+      if (size > maxArgumentBytes)
+        throw new ToolError(
+          `The arguments of ${server}/${name} have ${size} characters; at most ${maxArgumentBytes} are sent.`,
+        );
       const asked = Object.keys(given).length === 0 ? [] : [shownVerbatim(json(given), "arguments.json")];
       return {
         presentation: { title: `${server}/${name}`, kind: "other", content: asked },

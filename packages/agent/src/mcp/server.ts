@@ -39,6 +39,8 @@ export class Server {
   #restarts = 0;
   #started: Promise<void>;
   #isReported = false;
+  /** What the user should know of it, though it works. */
+  #notice: string | undefined;
   #isWaitingForLogin = false;
 
   constructor(name: string, entry: ServerEntry, options: ServerOptions) {
@@ -82,8 +84,11 @@ export class Server {
     };
   }
 
-  /** The reason of the failure, once. */
+  /** The reason of the failure, or what is left out, once. */
   takeFailure(): string | undefined {
+    const notice = this.#notice;
+    this.#notice = undefined;
+    if (notice !== undefined) return notice;
     if (this.#state.type !== "failed" || this.#isReported) return undefined;
     this.#isReported = true;
     return this.#state.reason;
@@ -168,8 +173,11 @@ export class Server {
   }
 
   async #listTools(connection: Connection): Promise<void> {
-    const { resourceTools, serverTools } = await import("./server-tools.ts");
-    const listed = await connection.tools(this.#closing.signal);
+    const { mostTools, resourceTools, serverTools } = await import("./server-tools.ts");
+    const offered = await connection.tools(this.#closing.signal);
+    const listed = offered.filter(({ name }) => isWanted(name, this.#entry.tools));
+    if (listed.length > mostTools && this.tools.length === 0)
+      this.#notice = `The MCP server ${this.name} has ${listed.length} tools. The first ${mostTools} are used. To choose others, name them in its settings.`;
     const connected = () => this.connection();
     const own = serverTools(this.name, listed, connected);
     const resources = connection.hasResources ? resourceTools(this.name, connected) : [];

@@ -107,6 +107,11 @@ export class McpServers {
     }
   }
 
+  /** The files of the project that its servers start or read. */
+  get files(): readonly string[] {
+    return this.#asked.files;
+  }
+
   get tools(): Tool[] {
     return this.#all().flatMap((server) => server.tools);
   }

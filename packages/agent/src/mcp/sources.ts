@@ -31,6 +31,8 @@ export interface FolderServer {
   readonly server: McpServer;
   /** The text that the user has to see before it is started: its command line or address, and its variables. */
   readonly lines: readonly string[];
+  /** Files of the folder that the server starts or reads, absolute. Commands in a sandbox cannot write them once it is allowed. */
+  readonly files?: readonly string[] | undefined;
   /** The user's earlier decision about exactly this entry. */
   readonly decision: "always" | "never" | undefined;
   /** Remembers the decision for exactly this entry. May throw. */

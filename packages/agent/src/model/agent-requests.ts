@@ -8,6 +8,10 @@ export const testRequest = "Run the project's tests and explain what fails.";
 export const continueRequest =
   "[Your last answer reached the limit of output tokens and was cut off there. Continue exactly where it stopped, " +
   "without repeating it. A call that you had started was not run: make it again in smaller pieces.]";
+/** Asks a model to go on after an answer whose stream broke off between two blocks. */
+export const resumeRequest =
+  "[The connection broke off after your last words. Continue exactly there, without repeating them. A call that you had " +
+  "started was not run: make it again.]";
 /** Begins the last message of a compaction request. */
 export const summaryRequest =
   "Summarise this conversation for yourself, so that you can continue without it. Include the goal, constraints and " +

@@ -21,12 +21,26 @@ export function assistantMessage() {
   };
 
   return {
+    /**
+     * Leaves out what an interruption has made void, and returns the text that the user saw of it. Thinking without a
+     * text is void too, since there is nothing to continue.
+     */
+    interrupt({ isAfterBlock }: { readonly isAfterBlock: boolean }): string {
+      const isOpen = open !== undefined && !isAfterBlock;
+      const last = isOpen ? parts.length - 1 : parts.length;
+      const whole = parts.slice(0, last).some(hasText) ? last : 0;
+      open = undefined;
+      return parts
+        .splice(whole)
+        .map((part) => (part.type === "text" ? part.text : ""))
+        .join("");
+    },
     add(event: ModelEvent): void {
       if (event.type === "text" || event.type === "thinking") append(event.type, event.text, event.signature);
       else if (event.type === "tool_call") {
         parts.push(event);
         open = undefined;
-      }
+      } else if (event.type === "tool_input") open = undefined;
     },
     get message(): Extract<ModelMessage, { role: "assistant" }> {
       return { role: "assistant", content: [...parts] };
@@ -35,4 +49,8 @@ export function assistantMessage() {
       return parts.filter((part) => part.type === "tool_call");
     },
   };
+}
+
+function hasText(part: AssistantPart): boolean {
+  return part.type === "text" && part.text.trim() !== "";
 }

@@ -111,6 +111,8 @@ export interface Wait {
   readonly delayMs: number;
   /** The number of the failed attempt, from 1. */
   readonly attempt: number;
+  /** The number of attempts after which the failure is final. */
+  readonly attempts: number;
 }
 
 /** The number of tokens of one request. */
@@ -141,6 +143,11 @@ export type ModelEvent =
   | ToolCallPart
   /** A piece of the JSON arguments of a call; the first may be empty. */
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
+  /**
+   * The stream broke off, and the model is asked again. What it was writing is void; whole blocks before it stay, and the
+   * events that follow continue them. `isAfterBlock`: it broke off between two blocks, so the last text is whole too.
+   */
+  | { readonly type: "interrupted"; readonly reason: string; readonly isAfterBlock: boolean }
   | { readonly type: "end"; readonly cause: StopCause; readonly usage: TokenUsage | undefined };
 
 /** The facts about a model. */

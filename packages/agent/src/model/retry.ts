@@ -1,7 +1,9 @@
 // Retries model requests with growing, jittered pauses; time and randomness are injected.
 
 import { setTimeout } from "node:timers/promises";
-import { ModelError, type ModelEvent, type ModelRequest } from "./model.ts";
+import { resumeRequest } from "./agent-requests.ts";
+import { assistantMessage } from "./assistant-message.ts";
+import { ModelError, type ModelEvent, type ModelMessage, type ModelRequest } from "./model.ts";
 
 export interface RetryClock {
   /** Milliseconds since 1970. */
@@ -27,6 +29,8 @@ export const defaultRetries: RetryPolicy = { attempts: 5, baseMs: 1000, maxMs: 6
 export class Failure extends Error {
   readonly error: ModelError;
   readonly isRetryable: boolean;
+  /** Whether the answer broke off between two blocks. */
+  isAfterBlock = false;
 
   constructor(error: ModelError, isRetryable: boolean) {
     super(error.message);
@@ -42,8 +46,9 @@ export const systemClock: RetryClock = {
 };
 
 /**
- * The events of the first attempt that yields any; an attempt is not repeated after its first event.
- * Attempts throw `Failure`; this throws ModelError.
+ * The events of an answer. An attempt that broke off in the middle is repeated too: no call runs before the end of an
+ * answer, so nothing was done. Whole blocks of it are sent along and continued. Attempts throw `Failure`; this throws
+ * ModelError.
  */
 export async function* withRetries(
   attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>,
@@ -51,11 +56,13 @@ export async function* withRetries(
   policy: RetryPolicy,
   clock: RetryClock,
 ): AsyncGenerator<ModelEvent> {
+  const answer = assistantMessage();
   for (let attempts = 1; ; attempts++) {
     let hasBegun = false;
     try {
-      for await (const event of attempt(request)) {
+      for await (const event of attempt(continued(request, answer.message))) {
         hasBegun = true;
+        answer.add(event);
         yield event;
       }
       return;
@@ -63,16 +70,31 @@ export async function* withRetries(
       if (request.signal.aborted) throw aborted();
       if (!(error instanceof Failure)) throw error;
       const delayMs = pause(error.error, attempts, policy, clock);
-      if (!error.isRetryable || hasBegun || attempts >= policy.attempts || delayMs > policy.maxMs) {
+      if (!error.isRetryable || attempts >= policy.attempts || delayMs > policy.maxMs) {
         throw attempts === 1 ? error.error : afterAttempts(error.error, attempts);
       }
       const { kind, message } = error.error;
-      request.onWait?.({ kind, reason: message, delayMs, attempt: attempts });
+      if (hasBegun) {
+        const { isAfterBlock } = error;
+        answer.interrupt({ isAfterBlock });
+        yield { type: "interrupted", reason: message, isAfterBlock };
+      }
+      request.onWait?.({ kind, reason: message, delayMs, attempt: attempts, attempts: policy.attempts });
       await clock.wait(delayMs, request.signal).catch(() => {
         throw aborted();
       });
     }
   }
+}
+
+/** The request, with the whole blocks of an answer that broke off. */
+function continued(
+  request: ModelRequest,
+  message: Extract<ModelMessage, { role: "assistant" }>,
+): ModelRequest {
+  if (message.content.length === 0) return request;
+  const wish: ModelMessage = { role: "user", content: [{ type: "text", text: resumeRequest }] };
+  return { ...request, messages: [...request.messages, message, wish] };
 }
 
 export function aborted(): ModelError {

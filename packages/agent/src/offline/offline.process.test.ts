@@ -59,10 +59,15 @@ test("docs/offline.md lists every command", () => {
   assert.equal(blocks.length, 4);
 });
 
-test("parley help agent and /help list every command", async (t) => {
+test("parley help agent, /help and the word that the first notice names list every command", async (t) => {
   const help = docs("cli.md").replaceAll(/\s+/g, " ");
   const { answer } = await say({ version: 2, cwd: temporaryFolder(t, {}) }, "/help");
+  const typed = await say({ version: 2, cwd: temporaryFolder(t, {}) }, "help");
+  const [notice] = typed.updates.filter((update) => update.sessionUpdate === "notice");
+  assert.match(String(notice?.description), /^Type `help` to see its commands\./);
+  assert.doesNotMatch(typed.answer, /did not understand/);
   for (const { usage } of commands) {
+    assert.ok(typed.answer.includes(`\`${usage}\``), usage);
     assert.ok(help.includes(usage.replace("[:FROM[-TO]]", "")), usage);
     assert.ok(answer.includes(`\`${usage}\``), usage);
   }

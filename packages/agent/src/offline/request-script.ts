@@ -95,13 +95,15 @@ const shownWords = 80;
 /** Two lines: what the model understands, and how to get another one. */
 export async function advice(unknown: string, others: OtherModels): Promise<string> {
   const [other] = await others();
+  // a client may have a /help of its own
+  const isHelp = /^(?:help|\?)$/i.test(unknown);
   const quote = unknown.length > shownWords ? `${unknown.slice(0, shownWords)}…` : unknown;
   const offer =
     other === undefined
       ? "set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, run `parley agent login`, or start a local server."
       : `${other.name} is ready, and \`/model ${other.id}\` uses it.`;
   return [
-    `${unknown === "" ? "" : `I did not understand “${quote}”, so I did nothing. `}I understand ${usages}, and several of these joined ` +
+    `${unknown === "" || isHelp ? "" : `I did not understand “${quote}”, so I did nothing. `}I understand ${usages}, and several of these joined ` +
       `with \`then\` or one per line. Quote a text that contains spaces.${unknown.startsWith(testRequest) ? " To run tests, write `run` and their command." : ""}`,
     `For anything else, I need a model: ${offer}`,
   ].join("\n\n");

@@ -2,12 +2,18 @@
 
 import { isProtected } from "../tools/base/protected-paths.ts";
 import type { Access, CommandHolder } from "../tools/base/tool.ts";
-import type { AutoApproval, Mode } from "./modes.ts";
+import { type AutoApproval, type Mode, modes } from "./modes.ts";
 
 export interface PermissionState {
   readonly mode: Mode;
   readonly autoApprove: AutoApproval;
   readonly grants: Grants;
+  /** Whether an answer that outlives its session allows the call. */
+  readonly isLasting?: (access: Access) => boolean;
+  /** The folders of the workspace. */
+  readonly roots?: readonly string[];
+  /** Files that MCP servers of the project start or read. */
+  readonly serverFiles?: readonly string[];
   /** Who holds what commands do. */
   readonly holder?: CommandHolder;
 }
@@ -34,7 +40,14 @@ export function decide(access: Access, state: PermissionState): Verdict {
   const changes = access.type === "write" ? subjectsOf({ type: "write", paths: access.paths }) : [];
   // "never change it" also forbids deleting and moving it
   if (grants.answerFor(changes) === false) return never(changes);
-  return remembered ? allow : byMode;
+  return remembered || state.isLasting?.(access) ? allow : byMode;
+}
+
+/** The modes in which the call would run without a question. */
+export function modesThatAllow(access: Access, state: PermissionState): readonly Mode[] {
+  return modes.flatMap(({ value: mode }) =>
+    decide(access, { ...state, mode }).type === "allow" ? [mode] : [],
+  );
 }
 
 function ask(reason: string, subjects: readonly string[] = []): Verdict {
@@ -45,7 +58,8 @@ function never(subjects: readonly string[]): Verdict {
   return { type: "refuse", reason: `The user has chosen never to allow this: ${subjects.join(", ")}.` };
 }
 
-function verdictOfMode(access: Access, { mode, autoApprove, holder }: PermissionState): Verdict {
+function verdictOfMode(access: Access, state: PermissionState): Verdict {
+  const { mode, autoApprove, roots, holder, serverFiles = [] } = state;
   if (access.type === "none") return allow;
   if (mode === "chat") return refusal("chat", "this mode only answers questions");
   switch (access.type) {
@@ -58,8 +72,10 @@ function verdictOfMode(access: Access, { mode, autoApprove, holder }: Permission
     }
     case "write": {
       if (mode === "architect") return refusal(mode, "this mode only plans and does not change files");
-      const guarded = access.paths.find((path) => isProtected(path, "write"));
-      if (guarded !== undefined) return ask(`${guarded} is protected`);
+      const guarded = access.paths.find((path) => isProtected(path, "write", roots));
+      if (guarded !== undefined) return ask(`${guarded} is protected, because other programs run or obey it`);
+      const started = access.paths.find((path) => serverFiles.includes(path));
+      if (started !== undefined) return ask(`an MCP server that you trust runs ${started}`);
       if (access.losesFolder) return ask("deletes a folder and everything in it");
       if (mode === "code" || autoApprove === "edits") return allow;
       return ask("mode ask asks about every change", subjectsOf(access));
@@ -68,11 +84,11 @@ function verdictOfMode(access: Access, { mode, autoApprove, holder }: Permission
       if (mode === "architect") return refusal(mode, "this mode only plans and does not run commands");
       return mode === "code" && isHeld(access, holder) ? allow : askToRun(access, holder);
     case "host":
-      return ask(`connects to ${access.host}`, subjectsOf(access));
+      return ask("every new host is asked about", subjectsOf(access));
     case "mcp":
       if (mode === "architect")
         return refusal(mode, "this mode only plans, and this tool may change something");
-      return ask(`a tool of the MCP server ${access.server}`, subjectsOf(access));
+      return ask("every tool of an MCP server is asked about", subjectsOf(access));
   }
 }
 
@@ -91,10 +107,12 @@ function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict
   const { cwd, isOutside } = access;
   if (isOutside && holder?.by !== "nobody")
     return ask(
-      `runs in ${cwd}, outside the sandbox and with all your rights; if it has already run inside, some effects may happen twice`,
+      `this command leaves the sandbox and runs in ${cwd} with all your rights; if it has already run inside, some effects may happen twice`,
     );
-  const why = holder?.by === "nobody" && holder.reason !== undefined ? `; ${holder.reason}` : "";
-  return ask(`runs in ${cwd}${why}`, subjectsOf(access));
+  if (holder !== undefined && holder.by !== "nobody")
+    return ask("mode ask asks about every command", subjectsOf(access));
+  const why = holder?.by === "nobody" && holder.reason !== undefined ? ` (${holder.reason})` : "";
+  return ask(`this command runs in ${cwd} without a sandbox${why}`, subjectsOf(access));
 }
 
 type RunAccess = Extract<Access, { type: "run" }>;

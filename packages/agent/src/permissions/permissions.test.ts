@@ -52,6 +52,27 @@ inEveryVersion(
   },
 );
 
+inEveryVersion("a question says why it is asked, and in which modes it would not be", {}, async (setup) => {
+  const model = scriptedModel([calls(write("b"), run("ls"), write(".env")), says("done")]);
+  const answers = ["reject_once", "reject_once", "reject_once"];
+  const made = await talk({ ...setup, tools, models: [model], answers });
+  await made.session.prompt("go").result;
+  const modesOf = ({ options }: Talk["asks"][number]) =>
+    options.find(({ kind }) => kind === "allow_once")?._meta?.["parley.dev/modes"];
+  // without a sandbox, mode code asks about commands too, and a protected file is asked about in every mode
+  assert.deepEqual(made.asks.map(modesOf), [["code"], undefined, undefined]);
+  if (setup.version === 2)
+    assert.deepEqual(
+      made.asks.map(({ description }) => String(description).replace(/ in \S+|,.*/, "")),
+      [
+        "mode ask asks about every change",
+        "this command runs without a sandbox",
+        `${join(realpathSync(setup.cwd), ".env")} is protected`,
+      ],
+    );
+  await made.end();
+});
+
 inEveryVersion("the model hears who refused a call, if that was not the user", {}, async (setup) => {
   const model = scriptedModel([calls(run("ls")), says("done")]);
   const requestPermission = () => ({
@@ -139,6 +160,51 @@ inEveryVersion(
     assert.equal(made.asks.length, 3);
     for (const { options: offered } of made.asks)
       assert.ok(offered.every(({ kind }) => kind.endsWith("_once")));
+  },
+);
+
+inEveryVersion(
+  "a name with a dot in the workspace or a project in it is asked about, unless it is a cache or a list of files",
+  {
+    "lib/package.json": "{}",
+    "lib/.mocharc.json": "{}",
+    ".gitignore": "old",
+    "src/made.js": "",
+    "src/tool/plugins/x.cjs": "",
+  },
+  async (setup) => {
+    const move = (from: string, to: string) => ["move", { from, to }] as const;
+    const unasked = [
+      ["read", { path: ".gitignore" }],
+      ["edit", { path: ".gitignore", old_string: "old", new_string: "new" }],
+      write(".cache/x"),
+      write("src/.unknown"),
+      write("lib/src/.unknown"),
+      write("lib/.nyc_output/x"),
+    ] as const;
+    const asked = [
+      write(".mocharc.js"),
+      move("src/made.js", ".prettierrc.js"),
+      move("src/tool", ".yarn"),
+      ["delete", { path: "lib/.mocharc.json" }],
+      write("lib/.unknown/x"),
+    ] as const;
+    // whoever removes the manifest does not get further
+    const later = [["delete", { path: "lib/package.json" }], write("lib/.eslintrc.js")] as const;
+    const model = scriptedModel([calls(...unasked, ...asked), calls(...later), says("done")]);
+    const made = await talk({ ...setup, models: [model], mode: "code", answers: [] });
+    await made.session.prompt("go").result;
+    assert.deepEqual(questions(made), [
+      "Create .mocharc.js",
+      "Move src/made.js to .prettierrc.js",
+      "Move src/tool to .yarn",
+      "Delete lib/.mocharc.json",
+      "Create lib/.unknown/x",
+      "Create lib/.eslintrc.js",
+    ]);
+    for (const { options: offered } of made.asks)
+      assert.ok(offered.every(({ kind }) => kind.endsWith("_once")));
+    assert.deepEqual(readdirSync(setup.cwd).sort(), [".cache", ".gitignore", "lib", "src"]);
   },
 );
 

@@ -34,10 +34,18 @@ export function rejection(_meta?: Meta): Rejection {
   return { told, advice };
 }
 
-/** Without subjects there is no "always" option. */
-export function permissionOptions(access: Access, subjects: readonly string[]): PermissionOption[] {
+/** The `_meta` key for the modes in which it would not be asked. A client that switches to one can answer with it. */
+const modesKey = "parley.dev/modes";
+
+/** Without subjects there is no "always" option. `allowedIn` are the modes in which it would not be asked. */
+export function permissionOptions(
+  access: Access,
+  subjects: readonly string[],
+  allowedIn: readonly string[],
+): PermissionOption[] {
+  const elsewhere = allowedIn.length === 0 ? {} : { _meta: { [modesKey]: allowedIn } };
   const once: PermissionOption[] = [
-    { optionId: "allow_once", name: "Allow", kind: "allow_once" },
+    { optionId: "allow_once", name: "Allow", kind: "allow_once", ...elsewhere },
     { optionId: "reject_once", name: "Reject", kind: "reject_once" },
   ];
   if (subjects.length === 0) return once;

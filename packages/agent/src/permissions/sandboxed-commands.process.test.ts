@@ -49,7 +49,7 @@ test(
     });
     await made.session.prompt("go").result;
     assert.equal(made.asks.length, 2);
-    assert.match(String(made.asks[0]?.description), /outside the sandbox .* some effects may happen twice/);
+    assert.match(String(made.asks[0]?.description), /leaves the sandbox .* some effects may happen twice/);
     assert.deepEqual(
       made.asks[0]?.options.map(({ kind }) => kind),
       ["allow_once", "reject_once"],
@@ -120,6 +120,34 @@ test(
 );
 
 test(
+  "what a scaffolding command made is shown in one question, and one answer moves all of it back",
+  inSandbox,
+  async (t) => {
+    const base = temporaryFolder(t, { "project/package.json": "{}" });
+    const cwd = join(base, "project");
+    const line =
+      "mkdir -p .vscode .storybook && echo x >.vscode/tasks.json && echo x >.storybook/main.js && echo x >.env && echo made";
+    const model = scriptedModel([calls(run(line)), says("done")]);
+    const made = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      mode: "code",
+      sandbox: "workspace",
+      answers: ["allow_once"],
+    });
+    await made.session.prompt("go").result;
+    for (const path of [".vscode/tasks.json", ".storybook/main.js", ".env"])
+      assert.equal(readFileSync(join(cwd, path), "utf8"), "x\n", path);
+    assert.match(JSON.stringify(made.updates), /"title":"Keep [^"]*\.vscode/);
+    const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+    assert.match(told, /made.*exit code 0.*the user accepted/);
+    assert.doesNotMatch(told, /moved to/);
+    await made.end();
+  },
+);
+
+test(
   "settings that the user allowed the agent to write stay, also if a command in the background ends later",
   inSandbox,
   async (t) => {
@@ -148,6 +176,43 @@ test(
     assert.equal(readFileSync(join(cwd, "a/.vscode/tasks.json"), "utf8"), "{}\n");
     assert.equal(readFileSync(join(cwd, ".mcp.json"), "utf8"), "\ufeff{\r\n  }\r\n");
     assert.ok(!existsSync(join(base, "project.moved-aside")));
+    await made.end();
+  },
+);
+
+test(
+  "TH16 the script of an allowed MCP server of the project: commands cannot write it, and edits are asked about",
+  inSandbox,
+  async (t) => {
+    const cwd = temporaryFolder(t, { "server.sh": "#!/bin/sh\n", "a.txt": "" });
+    const script = join(cwd, "server.sh");
+    const server = { type: "stdio", name: "db", command: script, args: [], env: [] } as const;
+    const ofFolder = () => ({
+      problems: [],
+      servers: [
+        { server, lines: [], files: [script], decision: "always" as const, remember: () => undefined },
+      ],
+    });
+    const edit = ["write", { path: "server.sh", content: "evil" }] as const;
+    const model = scriptedModel([
+      calls(run("echo evil > server.sh; echo fine > a.txt")),
+      calls(["read", { path: "server.sh" }]),
+      calls(edit),
+      says("done"),
+    ]);
+    const made = await talk({
+      version: 2,
+      cwd,
+      models: [model],
+      mode: "code",
+      sandbox: "workspace",
+      mcp: { ofFolder },
+      answers: ["reject_once"],
+    });
+    await made.session.prompt("go").result;
+    assert.equal(readFileSync(script, "utf8"), "#!/bin/sh\n");
+    assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "fine\n");
+    assert.match(String(made.asks[0]?.description), /an MCP server that you trust runs .*server\.sh/);
     await made.end();
   },
 );

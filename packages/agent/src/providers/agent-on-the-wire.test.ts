@@ -164,3 +164,26 @@ inEveryVersion("an overloaded provider is retried, and the user sees why", {}, a
     await end();
   });
 });
+
+inEveryVersion("a client that shows pauses gets them as facts, and no thought", {}, async (setup) => {
+  const [wire] = wires;
+  const busy = failed(429, anthropicError("rate_limit_error", "Slow down"), { "retry-after": "7" });
+  await withFake([busy, streamed(wire!.saying("Hello."))], async (fake) => {
+    const { session, updates, end } = await talk({
+      ...setup,
+      models: [modelAt(fake.url, wire!.id, {}, { clock: testClock() })],
+      clientDefinition: { _meta: { "parley.dev/retry": true } },
+    });
+    assert.equal((await session.prompt("Hi").result).stopReason, "end_turn");
+    const facts = updates.flatMap((update) =>
+      update.sessionUpdate === "session_info_update" && update._meta != null ? [update._meta] : [],
+    );
+    const [pause, over, ...more] = facts.map((each) => each["parley.dev/retry"]);
+    assert.partialDeepStrictEqual(pause, { attempt: 2, of: 5, delayMs: 7000 });
+    assert.match(String((pause as { reason: string }).reason), /rate limit of Anthropic is reached/);
+    assert.deepEqual([over, more], [null, []]);
+    assert.equal(thought(updates), "");
+    assert.equal(said(updates), "Hello.");
+    await end();
+  });
+});

@@ -13,6 +13,7 @@ import {
   askInVain,
   gate,
   modelAt,
+  once,
   requestWith,
   testClock,
   testKey,
@@ -41,6 +42,14 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
+  {
+    status: 400,
+    type: "invalid_request_error",
+    message: "\u001b[2J\u001b[31mred\u001b]0;title\u0007 \u009b1mbad\u0008",
+    kind: "bad_request",
+    words: /^[ -~]*\(400: red +bad ?\)[ -~]*$/,
+    attempts: 1,
+  },
   {
     status: 400,
     type: "invalid_request_error",
@@ -132,6 +141,27 @@ const cases: readonly Case[] = [
   },
 ];
 
+test("arguments that no model can write end the answer, once and with a reason", async () => {
+  const json = [
+    '{"a":"',
+    ..."x"
+      .repeat(17)
+      .split("")
+      .map((letter) => letter.repeat(1024 * 1024)),
+    '"}',
+  ];
+  const large = anthropicEvents({ blocks: [{ type: "tool", id: "t", name: "write", json }] });
+  await withFake([streamed(large)], async (fake) => {
+    const { error } = await askInVain(modelAt(fake.url, sonnet, {}, thrice));
+    assert.equal(error.kind, "bad_request");
+    assert.match(
+      error.message,
+      /is not used: the arguments of its calls have more than 16 million characters/,
+    );
+    assert.equal(fake.requests.length, 1);
+  });
+});
+
 const thrice = { clock: testClock(), retries: { attempts: 3 } };
 
 for (const { status, type, message, kind, words, attempts } of cases) {
@@ -158,17 +188,34 @@ test("a temporary failure is invisible to the user", async () => {
   });
 });
 
-test("an error in the middle of an answer ends it without repeating text", async () => {
-  await withFake(
-    [streamed([...half, anthropicErrorEvent("overloaded_error", "Overloaded")]), good],
-    async (fake) => {
-      const { error, events } = await askInVain(modelAt(fake.url, sonnet));
-      assert.equal(textOf(events), "Hel");
-      assert.equal(error.kind, "unavailable");
-      assert.match(error.message, /Overloaded/);
-      assert.equal(fake.requests.length, 1);
-    },
-  );
+test("an error in the middle of an answer is told, and the model is asked again", async () => {
+  const overloaded = streamed([...half, anthropicErrorEvent("overloaded_error", "Overloaded")]);
+  await withFake([overloaded], async (fake) => {
+    const { error, events } = await askInVain(modelAt(fake.url, sonnet, {}, once()));
+    assert.equal(textOf(events), "Hel");
+    assert.equal(error.kind, "unavailable");
+    assert.match(error.message, /Overloaded/);
+  });
+  await withFake([overloaded, good], async (fake) => {
+    const clock = testClock();
+    const events = await ask(modelAt(fake.url, sonnet, {}, { clock }));
+    assert.deepEqual(
+      events.map((event) => (event.type === "text" ? event.text : event.type)),
+      ["Hel", "interrupted", "Hel", "lo", "end"],
+    );
+    assert.deepEqual(clock.waits, [500]);
+    // nothing of the half answer goes back to the model
+    assert.deepEqual(fake.requests[1]?.body.messages, fake.requests[0]?.body.messages);
+  });
+});
+
+test("an answer that always breaks off ends after as many attempts as any other failure", async () => {
+  await withFake([streamed(half)], async (fake) => {
+    const { error } = await askInVain(modelAt(fake.url, sonnet, {}, thrice));
+    assert.equal(error.kind, "cut_off");
+    assert.match(error.message, /after 3 attempts/);
+    assert.equal(fake.requests.length, 3);
+  });
 });
 
 test("a connection that is cut in the middle of an answer is cut_off", async () => {
@@ -180,7 +227,7 @@ test("a connection that is cut in the middle of an answer is cut_off", async () 
   };
   const told = gate();
   await withFake([cut], async (fake) => {
-    const stream = modelAt(fake.url, sonnet).stream(requestWith());
+    const stream = modelAt(fake.url, sonnet, {}, once()).stream(requestWith());
     await assert.rejects(
       async () => {
         for await (const event of stream) if (event.type === "text") told.open();
@@ -214,11 +261,11 @@ test("a stream that ends before anything was said is tried again", async () => {
 test("an event that is not JSON is reported as such", async () => {
   const broken = 'event: content_block_delta\ndata: {"type":"content_block_de\n\n';
   await withFake([streamed([...half, broken]), streamed([broken]), good], async (fake) => {
-    const { error, events } = await askInVain(modelAt(fake.url, sonnet));
+    const { error, events } = await askInVain(modelAt(fake.url, sonnet, {}, once()));
     assert.equal(textOf(events), "Hel");
     assert.equal(error.kind, "unavailable");
     assert.match(error.message, /sent an answer that cannot be read/);
-    // As the first thing it is tried again.
+    // It is tried again.
     assert.equal(textOf(await ask(modelAt(fake.url, sonnet))), "Hello");
     assert.equal(fake.requests.length, 3);
   });

@@ -7,6 +7,7 @@ import {
   askInVain,
   gate,
   modelAt,
+  once,
   requestWith,
   testClock,
   testKey,
@@ -157,7 +158,7 @@ for (const { of, id, provider } of dialects) {
     const calls = [{ id: "c", name: "list", json: ["{}"] }];
     const events = chatEvents({ text: ["Hello"], calls, stop: null, usage: null }).slice(0, -1);
     await withFake([streamed(events)], async (fake) => {
-      const { error, events: seen } = await askInVain(modelAt(fake.url, id, provider), { tools });
+      const { error, events: seen } = await askInVain(modelAt(fake.url, id, provider, once()), { tools });
       assert.equal(error.kind, "cut_off");
       assert.equal(textOf(seen), "Hello");
       assert.deepEqual(
@@ -177,7 +178,7 @@ for (const { of, id, provider } of dialects) {
     };
     const broken = streamed([chunk({ content: "Hel" }), sse('{"id":"chatcmpl-1","choices":[{"del')]);
     await withFake([cut, broken], async (fake) => {
-      const model = modelAt(fake.url, id, provider);
+      const model = modelAt(fake.url, id, provider, once());
       const reading = async (): Promise<void> => {
         for await (const event of model.stream(requestWith())) if (event.type === "text") told.open();
       };
@@ -219,14 +220,13 @@ for (const { of, id, provider } of dialects) {
     });
   });
 
-  test(`${of}: an error event before anything is tried again, in the middle it ends the answer`, async () => {
+  test(`${of}: an error event is tried again, before anything and in the middle`, async () => {
     const overloaded = sse(openaiError("The server is overloaded", "server_error"));
     await withFake(
       [streamed([overloaded]), hello, streamed([chunk({ content: "Hel" }), overloaded])],
       async (fake) => {
-        const model = modelAt(fake.url, id, provider);
-        assert.equal(textOf(await ask(model)), "Hello");
-        const { error, events } = await askInVain(model);
+        assert.equal(textOf(await ask(modelAt(fake.url, id, provider))), "Hello");
+        const { error, events } = await askInVain(modelAt(fake.url, id, provider, once()));
         assert.equal(error.kind, "unavailable");
         assert.match(error.message, /The server is overloaded/);
         assert.equal(textOf(events), "Hel");
@@ -235,6 +235,21 @@ for (const { of, id, provider } of dialects) {
     );
   });
 }
+
+test("Claude behind a gateway is asked to cache the conversation, other models are not", async () => {
+  await withFake([hello], async (fake) => {
+    for (const id of [
+      "openrouter/anthropic/claude-sonnet-5",
+      "openrouter/z-ai/glm-5",
+      "litellm/claude-opus-5",
+    ])
+      await ask(modelAt(fake.url, id), { cacheKey: "s1" });
+    assert.deepEqual(
+      fake.requests.map(({ body }) => body.cache_control),
+      [{ type: "ephemeral" }, undefined, { type: "ephemeral" }],
+    );
+  });
+});
 
 interface Case {
   readonly status: number;

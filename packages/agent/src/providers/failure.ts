@@ -4,7 +4,7 @@ import { isObject } from "@parley/acp/internal";
 import { ModelError, type ModelErrorKind } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
 import { scrub } from "../text/safe-text.ts";
-import { UnfinishedAnswer } from "./from-parts.ts";
+import { OversizedAnswer, UnfinishedAnswer } from "./from-parts.ts";
 import type { Endpoint } from "./provider-config.ts";
 
 export interface FailureContext {
@@ -52,6 +52,8 @@ export function failureOf(thrown: unknown, context: FailureContext): Failure {
   const fail = (kind: ModelErrorKind, message: string, isRetryable = false, retryAfter?: number): Failure =>
     new Failure(new ModelError(kind, clean(message), { retryAfterMs: retryAfter }), isRetryable);
 
+  if (thrown instanceof OversizedAnswer)
+    return fail("bad_request", `The answer from ${label} is not used: ${thrown.message}.`);
   if (thrown instanceof UnfinishedAnswer) {
     return thrown.isMalformed
       ? fail("unavailable", `${label} ended its answer with an error: ${thrown.message}.`, true)
@@ -132,6 +134,7 @@ function connectionFailure(
   if (/JSON|Type validation|normalized|Invalid response|Expected '/i.test(reason) && system === "") {
     return fail("unavailable", `${label} sent an answer that cannot be read: ${reason}`, true);
   }
+  if (/^no data for/.test(reason)) return fail("cut_off", `${label} sent ${reason}.`, true);
   if (
     context.hasBegun ||
     hasAnswered ||

@@ -28,13 +28,27 @@ export class UnfinishedAnswer extends Error {
   }
 }
 
+/** More than a model can write. */
+const maxArgumentCharacters = 16 * 1024 * 1024;
+
+/** An answer that is too large to be one of a model. */
+export class OversizedAnswer extends Error {}
+
 /** Converts parts in order; `finish` yields the calls and `end`. */
 export function partReader(context: PartContext): (part: StreamPart) => readonly ModelEvent[] {
   const metadata = new Map<string, Metadata>();
   const names = new Map<string, string>();
   const calls: Call[] = [];
   let hasOpenThought = false;
+  let written = 0;
 
+  const count = (text: string): void => {
+    written += text.length;
+    if (written > maxArgumentCharacters)
+      throw new OversizedAnswer(
+        `the arguments of its calls have more than ${maxArgumentCharacters / 2 ** 20} million characters`,
+      );
+  };
   const note = (id: string, given: Readonly<Record<string, unknown>> | undefined): void => {
     const own = given?.[context.optionsName];
     if (isObject(own)) metadata.set(id, { ...metadata.get(id), ...own });
@@ -81,11 +95,14 @@ export function partReader(context: PartContext): (part: StreamPart) => readonly
         return [{ type: "tool_input", id: part.id, name, text: "" }];
       }
       case "tool-input-delta":
+        count(part.delta);
         return part.delta === ""
           ? []
           : [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];
       case "tool-call": {
         if (part.providerExecuted === true) return [];
+        // some providers send no pieces
+        if (!names.has(part.toolCallId)) count(part.input);
         note(part.toolCallId, part.providerMetadata);
         const name = context.names.fromWire(part.toolName);
         const signed = close(part.toolCallId, "call");
@@ -111,7 +128,9 @@ function parsed(text: string): { readonly input: unknown; readonly text: string 
 
 function ending({ finishReason, usage }: Finish, calls: readonly Call[]): ModelEvent[] {
   const { unified, raw } = finishReason;
-  if (unified === "interrupted") throw new UnfinishedAnswer("the stream ended too early", false);
+  // Bedrock's SDK has this reason until the server names one
+  const isUnnamed = unified === "other" && raw === undefined;
+  if (unified === "interrupted" || isUnnamed) throw new UnfinishedAnswer("the stream ended too early", false);
   if (unified === "error") throw new UnfinishedAnswer(raw ?? "the answer ended with an error", true);
   const cause = causeOf(unified, calls.length > 0);
   // an incomplete answer may have incomplete calls: drop those

@@ -94,7 +94,8 @@ test("a malformed call is tried again, a stream without its end is cut_off", asy
   const malformed = streamed(geminiEvents([], "MALFORMED_FUNCTION_CALL"));
   const unfinished = streamed(geminiEvents([{ text: "Hello" }], null));
   await withFake([malformed, unfinished], async (fake) => {
-    const { error, events } = await askInVain(modelAt(fake.url, argon));
+    const twice = { clock: testClock(), retries: { attempts: 2 } };
+    const { error, events } = await askInVain(modelAt(fake.url, argon, {}, twice));
     assert.equal(error.kind, "cut_off");
     assert.equal(textOf(events), "Hello");
     assert.equal(fake.requests.length, 2);

@@ -21,6 +21,8 @@ export interface ProviderConfig extends CloudConfig {
   /** The environment variable with the key. */
   readonly apiKeyEnv?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How many seconds the server may be silent. */
+  readonly timeout?: number;
   readonly models?: Readonly<Record<string, ModelOverrides>>;
 }
 
@@ -45,6 +47,8 @@ export interface Endpoint {
   readonly needsKey: boolean;
   /** Whether it is a server of the user, which may be slow. */
   readonly isOwn: boolean;
+  /** How long the server may be silent, before and in an answer. */
+  readonly timeoutMs: number | undefined;
   /** The environment variable with the key, if any. */
   readonly variable: string | undefined;
   /** Tells the user how to set the key. */
@@ -72,7 +76,12 @@ export interface Key {
   readonly from: string;
 }
 
-export type Credentials = (provider: string) => string | undefined;
+/** The key of a login, by provider. */
+export interface Credentials {
+  (provider: string): string | undefined;
+  /** The key that the client has logged in with: it counts before all others. */
+  readonly said?: (provider: string) => string | undefined;
+}
 
 export function providerIds(config: ModelConfig): readonly string[] {
   return [...new Set([...Object.keys(builtins), ...Object.keys(config.providers ?? {})])];
@@ -114,6 +123,7 @@ export function endpointOf(
     // Vertex finds the user's Google account by itself
     needsKey: kind === "compatible" ? given.apiKeyEnv !== undefined || isHosted : kind !== "vertex",
     isOwn: kind === "compatible" && !isHosted,
+    timeoutMs: given.timeout === undefined ? undefined : given.timeout * 1000,
     variable: variables[0],
     keyHint: `Set ${variables[0] ?? `providers.${id}.apiKey in the config`} or run: parley agent login ${id}`,
     key,
@@ -162,6 +172,8 @@ function keyOf(
   env: Environment,
   credentials: Credentials,
 ): Key | undefined {
+  const said = filled(credentials.said?.(id));
+  if (said !== undefined) return { value: said, isBearer: false, from: "login" };
   const own = filled(given);
   if (own !== undefined) return { value: own, isBearer: false, from: "config" };
   for (const from of variables) {

@@ -1,4 +1,4 @@
-// Sends requests to providers: servers of the user have no timeout, and web pages or errors with status 200 are failures.
+// Sends requests to providers: no server may be silent for too long, and web pages or errors with status 200 are failures.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { ModelError } from "../model/model.ts";
@@ -7,15 +7,65 @@ import { responseOf } from "../network/node-response.ts";
 import { fetchThrough } from "../network/proxy.ts";
 import type { Endpoint } from "./provider-config.ts";
 
-/** Servers of the user may be slow, so they have no timeout; others fail after five silent minutes. Proxies wait for both. */
+/** How long a server may be silent. Servers of the user may begin late: they read a long conversation for minutes. */
+const silenceMs = 300_000;
+const ownFirstMs = 1_800_000;
+
+/** Fails where the server sends nothing for too long, before its answer or in it. */
 function fetchFor(endpoint: Endpoint): typeof globalThis.fetch {
-  const direct = endpoint.isOwn ? fetchWithoutTimeout : globalThis.fetch;
-  return (input, init) => {
+  const { isOwn, timeoutMs } = endpoint;
+  // Node's fetch ends a silence after five minutes, whatever the limit
+  const direct = isOwn || timeoutMs !== undefined ? fetchWithoutTimeout : globalThis.fetch;
+  const send: typeof globalThis.fetch = (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const proxy = endpoint.proxy(url);
     // a redirect would take the conversation along, and the key: only one of the headers for keys is dropped on the way
     const options = { ...init, redirect: "manual" } as const;
     return proxy === undefined ? direct(input, options) : fetchThrough(proxy, input, options);
+  };
+  return withStallLimit(send, timeoutMs ?? (isOwn ? ownFirstMs : silenceMs), timeoutMs ?? silenceMs);
+}
+
+function withStallLimit(
+  fetch: typeof globalThis.fetch,
+  firstMs: number,
+  laterMs: number,
+): typeof globalThis.fetch {
+  return async (input, init) => {
+    const silence = new AbortController();
+    const timerFor = (ms: number) => {
+      // with a code, as errors of the network have
+      const stall = Object.assign(new Error(`no data for ${ms / 1000} s`), { code: "ETIMEDOUT" });
+      return setTimeout(() => silence.abort(stall), ms).unref();
+    };
+    const first = timerFor(firstMs);
+    let later: NodeJS.Timeout | undefined;
+    const stop = () => {
+      clearTimeout(first);
+      clearTimeout(later);
+    };
+    const signal = AbortSignal.any([silence.signal, ...(init?.signal ? [init.signal] : [])]);
+    signal.addEventListener("abort", stop, { once: true });
+    const response = await fetch(input, { ...init, signal }).catch((error: unknown) => {
+      stop();
+      silence.signal.throwIfAborted();
+      throw error;
+    });
+    if (response.body === null) {
+      stop();
+      return response;
+    }
+    const watch = new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        clearTimeout(first);
+        later = later?.refresh() ?? timerFor(laterMs);
+        controller.enqueue(piece);
+      },
+      flush: stop,
+    });
+    const { status, statusText, headers } = response;
+    const body = response.body.pipeThrough(watch, { signal: silence.signal });
+    return new Response(body, { status, statusText, headers });
   };
 }
 

@@ -16,6 +16,7 @@ import {
   systemClock,
   withRetries,
 } from "../model/retry.ts";
+import type { ProviderKind } from "./builtin-providers.ts";
 import { failureOf } from "./failure.ts";
 import { partReader } from "./from-parts.ts";
 import { type LanguageModel, loadLanguageModel, optionsName } from "./language-model.ts";
@@ -79,6 +80,7 @@ class ProviderClient {
       names,
     });
     let hasBegun = false;
+    let isAfterBlock = false;
     let reader: ReadableStreamDefaultReader<unknown> | undefined;
     let isComplete = false;
     try {
@@ -92,6 +94,8 @@ class ProviderClient {
         const next = done ? unfinished : part;
         if (next.type === "error") throw next.error;
         const events = read(next);
+        if (endsBlock(next.type, this.#endpoint)) isAfterBlock = true;
+        else if (events.length > 0) isAfterBlock = false;
         // set before yielding, since the consumer may stop after `end`
         isComplete = next.type === "finish";
         for (const event of events) {
@@ -102,7 +106,7 @@ class ProviderClient {
       }
     } catch (error) {
       if (request.signal.aborted) throw aborted();
-      throw error instanceof ModelError ? error : this.#failure(error, hasBegun);
+      throw error instanceof ModelError ? error : this.#failure(error, hasBegun, isAfterBlock);
     } finally {
       request.signal.removeEventListener("abort", abort);
       if (isComplete && reader !== undefined) void drain(reader, connection);
@@ -120,20 +124,29 @@ class ProviderClient {
     return loadLanguageModel(this.#endpoint, this.#name, key, fetch);
   }
 
-  #failure(thrown: unknown, hasBegun: boolean): Failure {
+  #failure(thrown: unknown, hasBegun: boolean, isAfterBlock: boolean): Failure {
     const key = this.#endpoint.key();
     const headers = Object.entries(this.#endpoint.headers);
     const secretHeaders = headers.filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
     const ofKey = [key?.value, key?.account?.sessionToken].filter((value) => value !== undefined);
     const secrets = [...secretHeaders.map(([, value]) => value), ...ofKey];
-    return failureOf(thrown, {
+    const failure = failureOf(thrown, {
       endpoint: this.#endpoint,
       model: this.#name ?? this.#facts.name,
       secrets,
       now: this.#clock.now(),
       hasBegun,
     });
+    failure.isAfterBlock = isAfterBlock;
+    return failure;
   }
+}
+
+/** The other APIs have no blocks: there the SDK ends a text when its stream ends, whole or not. */
+const withBlocks: ReadonlySet<ProviderKind> = new Set(["anthropic", "bedrock", "openai", "azure"]);
+
+function endsBlock(type: string, { kind }: Endpoint): boolean {
+  return type.startsWith("tool-") || (type === "text-end" && withBlocks.has(kind));
 }
 
 const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };

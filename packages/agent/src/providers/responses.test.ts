@@ -6,6 +6,7 @@ import {
   ask,
   askInVain,
   modelAt,
+  once,
   requestWith,
   testClock,
   testKey,
@@ -113,7 +114,7 @@ for (const [answer, cause] of [
 
 test("a stream without its end is cut_off", async () => {
   await withFake([streamed(responsesEvents({ text: ["Hello"] }).slice(0, -1))], async (fake) => {
-    const { error, events } = await askInVain(modelAt(fake.url, sol));
+    const { error, events } = await askInVain(modelAt(fake.url, sol, {}, once()));
     assert.equal(error.kind, "cut_off");
     assert.equal(textOf(events), "Hello");
   });

@@ -12,6 +12,7 @@ import type {
   TextPart,
   ToolOutcome,
 } from "../model/model.ts";
+import { familyOf } from "../model/model-family.ts";
 import { type CallOptions, optionsName, type PromptMessage, type ProviderOptions } from "./language-model.ts";
 import type { Endpoint } from "./provider-config.ts";
 import { signedOptions } from "./signature.ts";
@@ -80,7 +81,7 @@ function wireTool(
 
 function providerOptions(
   endpoint: Endpoint,
-  { efforts = [] }: ModelFacts,
+  { id, efforts = [] }: ModelFacts,
   cacheKey: string | undefined,
   maxReasoningEffort: Effort | undefined,
 ): { providerOptions?: ProviderOptions } {
@@ -94,6 +95,9 @@ function providerOptions(
   // OpenAI must not store conversations, so thinking comes back encrypted
   if (kind === "openai" || kind === "azure")
     return { providerOptions: { openai: { store: false, ...cached, ...forced } } };
+  // gateways with Chat Completions: Claude caches nothing without a mark, and this one stands for the end of the conversation
+  if (kind === "compatible" && familyOf(id) === "claude")
+    return { providerOptions: { [optionsName(endpoint)]: { cache_control: { type: "ephemeral" } } } };
   if (maxReasoningEffort !== undefined)
     return { providerOptions: { bedrock: { reasoningConfig: { maxReasoningEffort } } } };
   if ((kind === "google" || kind === "vertex") && thinks) {

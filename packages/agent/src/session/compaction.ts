@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@parley/acp";
 import { summaryRequest } from "../model/agent-requests.ts";
+import { assistantMessage } from "../model/assistant-message.ts";
 import { type Effort, type Model, ModelError, type ModelMessage, type ModelRequest } from "../model/model.ts";
 import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import { effortOf, maxTokensOf } from "./options.ts";
@@ -204,16 +205,18 @@ async function summaryOf(
     cacheKey: session.sessionId,
     signal,
   };
-  let summary = "";
+  const answer = assistantMessage();
   let isCut = false;
   for await (const event of model.stream(request)) {
     signal.throwIfAborted();
-    if (event.type === "text") summary += event.text;
+    if (event.type === "interrupted") answer.interrupt(event);
+    else answer.add(event);
     if (event.type !== "end") continue;
     isCut = event.cause === "length";
     if (event.usage !== undefined) session.data.spend(event.usage, model.facts);
   }
   signal.throwIfAborted();
+  const summary = answer.message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
   if (summary.trim() === "")
     throw new ModelError("cut_off", `${model.facts.name} gave no summary: try again`);
   return isCut ? `${summary.trim()}\n[the summary was cut off here]` : summary.trim();

@@ -108,6 +108,30 @@ inEveryVersion(
   },
 );
 
+inEveryVersion(
+  "a config that is swapped while the agent asks git runs nothing",
+  { "a.txt": "a\n", ".gitattributes": "* filter=evil\n" },
+  async (setup) => {
+    const { cwd, context } = setup;
+    const ran = join(cwd, "ran");
+    repository(cwd);
+    const aside = temporaryFolder(context, {});
+    const evil = join(aside, "evil.sh");
+    writeFileSync(evil, `#!/bin/sh\ntouch '${ran}'\ncat\n`, { mode: 0o755 });
+    writeFileSync(join(cwd, "config"), `[filter "evil"]\n\tclean = ${evil}\n`);
+    // what a command in the background does: the filter is there whenever git looks at files, and gone before
+    const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+    const swap = `case "$*" in *status*) cat '${cwd}/config' >> '${cwd}/.git/config' ;; esac`;
+    gitAt(context, aside, `${swap}\nexec '${real}' "$@"`);
+    writeFileSync(join(cwd, "a.txt"), "changed\n");
+    const model = scriptedModel([says("one")]);
+    const { session } = await talk({ ...setup, tools, models: [model] });
+    await session.prompt("go").result;
+    assert.deepEqual(told(model)[0], ["branch main, 1 changed, 1 untracked"]);
+    assert.equal(existsSync(ran), false);
+  },
+);
+
 /** Puts a program in the place of git. */
 function gitAt(context: TestContext, folder: string, script: string): void {
   mkdirSync(folder, { recursive: true });
@@ -151,7 +175,7 @@ inEveryVersion(
 
 inEveryVersion("a git that takes too long is asked once", { "log.txt": "" }, async (setup) => {
   const { cwd, context } = setup;
-  mkdirSync(join(cwd, ".git"));
+  repository(cwd);
   // it waits for the end of a pipe that nobody ends
   const slow = `echo x >> '${join(cwd, "log.txt")}'\nexec tail -f /dev/null`;
   gitAt(context, temporaryFolder(context, {}), slow);

@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/internal";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
 import type { McpSources } from "../mcp/sources.ts";
+import type { LastingGrants } from "../permissions/lasting-grants.ts";
 import { isMode } from "../permissions/modes.ts";
 import { projectFolders } from "../skills/project-folders.ts";
 import { ownNames } from "./commands.ts";
@@ -20,13 +21,24 @@ interface OpenOptions {
   readonly privateHosts: readonly string[];
   readonly userFolder?: string | undefined;
   readonly undoFolder: string | undefined;
+  readonly lastingGrants?: LastingGrants | undefined;
   readonly mcp: McpSources;
 }
 
 export async function openSession(
   session: AgentSession,
   origin: OpenInfo["origin"],
-  { store, version, defaults, discover, privateHosts, mcp, userFolder, undoFolder }: OpenOptions,
+  {
+    store,
+    version,
+    defaults,
+    discover,
+    privateHosts,
+    mcp,
+    userFolder,
+    undoFolder,
+    lastingGrants,
+  }: OpenOptions,
 ): Promise<SessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
@@ -39,6 +51,7 @@ export async function openSession(
       sources: mcp,
     },
     { session, folder: undoFolder },
+    lastingGrants,
   );
   const { sessionId } = session;
   // the library restores the stored options after this; commands depend on the mode, and efforts on the model

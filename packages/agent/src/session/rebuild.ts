@@ -12,6 +12,7 @@ import { isObject } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
+import { lastingScope } from "../permissions/lasting-grants.ts";
 import { type Rejection, rejection, remembered, unanswered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { keptKey, requestTokensKey } from "./compaction.ts";
@@ -19,6 +20,7 @@ import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
 import { noteOfAnswer } from "./undo.ts";
+import { withdrawnKey } from "./withdraw.ts";
 
 /**
  * `until` is the id of the message being answered: it and all later entries are not history yet.
@@ -43,7 +45,7 @@ export async function rebuild(
       const ask = asks.get(entry.askId);
       asks.delete(entry.askId);
       const chosen = chosenOption(ask, entry.permission);
-      if (chosen !== undefined) state.grants.remember(remembered(chosen), chosen.kind === "allow_always");
+      rememberAnswer(chosen, entry.permission, state);
       if (ask?.subject?.type === "tool_call" && !chosen?.kind.startsWith("allow_"))
         rebuilding.refuse(
           ask.subject.toolCall.toolCallId,
@@ -64,6 +66,18 @@ function chosenOption(
 ): PermissionOption | undefined {
   if (answer.outcome !== "selected") return undefined;
   return ask?.options.find(({ optionId }) => optionId === answer.optionId);
+}
+
+/** An answer that outlives its session is stored elsewhere, and may have been revoked. */
+function rememberAnswer(
+  chosen: PermissionOption | undefined,
+  answer: PermissionOutcome,
+  { grants, lastingGrants }: SessionState,
+): void {
+  if (chosen === undefined) return;
+  const allows = chosen.kind === "allow_always";
+  if (allows && lastingGrants !== undefined && lastingScope(answer._meta) !== undefined) return;
+  grants.remember(remembered(chosen), allows);
 }
 
 function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
@@ -143,6 +157,11 @@ class Rebuilding {
         return;
       case "tool_call_update":
         return this.#call(update);
+      case "session_info_update": {
+        const withdrawn = update._meta?.[withdrawnKey];
+        if (typeof withdrawn === "number") this.#text = this.#text.slice(0, -withdrawn || undefined);
+        return;
+      }
       case "compaction_update":
         return this.#compaction(update);
       default:

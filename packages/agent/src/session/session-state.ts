@@ -8,6 +8,7 @@ import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { Effort, ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
 import { Grants } from "../permissions/decide.ts";
+import type { LastingGrants } from "../permissions/lasting-grants.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { CustomCommands } from "../skills/custom-commands.ts";
 import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
@@ -57,7 +58,11 @@ export class SessionState {
   #lastTask: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
 
-  constructor(options: McpServersOptions, undo: SessionUndoOptions) {
+  /** Answers for more than this session. */
+  readonly lastingGrants: LastingGrants | undefined;
+
+  constructor(options: McpServersOptions, undo: SessionUndoOptions, lasting?: LastingGrants) {
+    this.lastingGrants = lasting;
     this.mcp = new McpServers(options);
     this.undo = new SessionUndo(undo);
   }

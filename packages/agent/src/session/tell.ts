@@ -4,7 +4,7 @@ import type { Turn } from "@parley/acp";
 
 /** As a notice, or as a thought for clients without notices. */
 export async function tell(
-  turn: Turn,
+  turn: Pick<Turn, "client" | "notice" | "think">,
   text: string,
   severity: "info" | "warning" = "warning",
 ): Promise<void> {

@@ -1,12 +1,21 @@
 // Makes texts of models, servers and providers safe to show: on one line, without links, secrets and questions for secrets.
 
+import { stripVTControlCharacters } from "node:util";
+
 const maxLength = 200;
-const misleading = /[\p{Cc}\u061c\u180e\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
+/** Control characters, line ends, and marks that hide, join or reorder text. */
+const misleading = /(?:[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\u034f|[\u115f\u1160\u17b4\u17b5\u3164\uffa0])+/gu;
+const controls = /[^\P{Cc}\n\t]+/gu;
 
 /** Removes characters that end, reorder or hide a line, and shortens the rest. */
 export function oneLine(text: string, most = maxLength): string {
   const line = text.replaceAll(misleading, " ").trim();
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+/** Removes sequences for terminals and control characters. Line ends and tabs stay. */
+export function withoutControls(text: string): string {
+  return stripVTControlCharacters(text.replaceAll("\r\n", "\n")).replaceAll(controls, " ");
 }
 
 /** One line with all its characters: those that end, reorder or hide a line are written as their numbers. */
@@ -49,8 +58,9 @@ const keyShapes = [
   /(?<=[?&](?:key|api_key|access_token)=)[^\s&"]+/gi,
 ];
 
+/** For errors and logs: without secrets, and without sequences for terminals. */
 export function scrub(text: string, secrets: readonly string[]): string {
-  let clean = text;
+  let clean = withoutControls(text);
   for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, "***");
   for (const shape of keyShapes) clean = clean.replaceAll(shape, "***");
   return clean;

@@ -22,6 +22,8 @@ export interface WorkspaceOptions {
   readonly sandbox?: CommandSandbox;
   /** Takes PATH for commands from the user's login shell. Default false. */
   readonly loginShell?: boolean;
+  /** Further files that commands in the sandbox cannot write, as they are now. */
+  readonly readOnly?: () => readonly string[];
 }
 
 /** One for all sessions of this process. */
@@ -37,6 +39,7 @@ export function openWorkspace(options: WorkspaceOptions) {
     outputParent,
     sandbox = "workspace",
     loginShell = false,
+    readOnly,
   } = options;
   const roots = [cwd, ...additionalDirectories] as const;
   // the tools compare versions with what the model has read
@@ -45,7 +48,7 @@ export function openWorkspace(options: WorkspaceOptions) {
   if (loginShell) loginPath ??= new LoginPath({ without: keyVariables });
   const path = loginShell ? loginPath : undefined;
   path?.prefetch();
-  const commands = localCommands(roots, sandbox, async () => path?.get());
+  const commands = localCommands(roots, sandbox, async () => path?.get(), readOnly);
   const jobs = new SessionJobs(commands);
   const seen = new SessionSeenFiles();
   const opened = new Map<string, LocalFiles>();

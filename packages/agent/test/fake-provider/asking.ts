@@ -39,6 +39,11 @@ export function testClock(now = 0, random = 0): TestClock {
   };
 }
 
+/** Options of a model that asks once. */
+export function once(): ChooseOptions {
+  return { clock: testClock(), retries: { attempts: 1 } };
+}
+
 /** The model `id` with its provider at `url`. */
 export function modelAt(
   url: string,

@@ -122,9 +122,15 @@ export function inEveryVersion(
   }
 }
 
+/** The connections of the test that runs. An agent has folders of its own, which it removes at its end. */
+const open = new Set<() => Promise<void>>();
+
 export function temporaryFolder(context: TestContext, files: Readonly<Record<string, string>>): string {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "parley-agent-test-")));
-  context.after(() => rmSync(cwd, { recursive: true, force: true }));
+  context.after(async () => {
+    await Promise.all([...open].map((end) => end()));
+    rmSync(cwd, { recursive: true, force: true });
+  });
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
     writeFileSync(join(cwd, path), text);
@@ -160,9 +166,11 @@ export async function connected(
     ...clientDefinition,
   }).connect(right);
   const end = async () => {
+    open.delete(end);
     await right.close();
     await served.closed;
   };
+  open.add(end);
   return { agent, asks, log, end };
 }
 

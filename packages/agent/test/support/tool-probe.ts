@@ -99,6 +99,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     ...contextOf(turn, signal),
     call,
     connect: async (host) => options.connects?.includes(host) === true,
+    keeps: async () => false,
     delegate: async () => ({ text: "", requests: 1, calls: 0 }),
     background(start, run) {
       void turn.session.runInBackground(start, run).catch(() => undefined);

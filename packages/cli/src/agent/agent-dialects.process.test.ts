@@ -212,7 +212,7 @@ test(
     assert.equal(files.get(join(cwd, "notes.txt")), "hello editor\n");
     const [question = {}] = told(editor, "session/request_permission");
     assert.equal(question.title, "Edit notes.txt");
-    assert.deepEqual((question.options as Line[])[0], {
+    assert.partialDeepStrictEqual((question.options as Line[])[0], {
       optionId: "allow_once",
       kind: "allow_once",
       label: "Allow",

@@ -65,6 +65,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
       undoFolder: join(stateFolder(), "review"),
     }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),
+    lastingGrants: async () => (await import("./lasting-grants.ts")).lastingGrants(),
     loginShell: config.loginShell ?? true,
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
     ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),

@@ -23,7 +23,9 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
   const timeoutMs = secondsOption(values, "timeout");
   const timeouts = optional({ handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
   const cwd = directoryOption(values);
-  if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+  // directories of a remote agent are on its machine
+  const isHere = entry.transport === "stdio";
+  if (isHere && cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw usageError(`--cwd: ${escapedLine(cwd)} is not a directory`, "see parley help agents check");
   const sandbox = textOption(values, "sandbox");
   if (sandbox !== undefined && sandbox !== "agent")
@@ -72,5 +74,5 @@ function described(entry: AgentEntry, facts: AgentFacts): string {
 function sessionText(entry: AgentEntry, session: AgentFacts["session"]): string {
   if (session === "ok") return "ok";
   if (session === "login_needed") return `login needed: ${loginCommandFor(entry)}`;
-  return `not opened: ${session.error}`;
+  return [`not opened: ${session.error}`, session.hint ?? []].flat().join("\n");
 }

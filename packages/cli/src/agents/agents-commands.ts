@@ -31,7 +31,7 @@ export const agentsCommands: readonly Command[] = [
     options: {
       cwd: option(
         "DIR",
-        "Start the agent and open the session here (default: a temporary folder for the session)",
+        "Start the agent and open the session here (default: a temporary folder for the session); of a remote agent, a folder of its machine",
         {
           short: "C",
           completes: "directory",

@@ -6,7 +6,9 @@ import { askLine } from "../terminal/ask-line.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 
-export function loginAsker(): Required<Pick<Asker, "chooseLogin" | "credential" | "terminalLogin">> {
+export function loginAsker(): Required<Pick<Asker, "credential" | "terminalLogin">> & {
+  chooseLogin: typeof chooseLogin;
+} {
   return { chooseLogin, credential, terminalLogin };
 }
 

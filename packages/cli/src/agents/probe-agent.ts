@@ -25,7 +25,7 @@ export interface AgentFacts extends SessionFacts {
   readonly handshakeMs: number;
   readonly offers: readonly string[];
   /** Whether it opens a session, or why not. */
-  readonly session: "ok" | "login_needed" | { readonly error: string };
+  readonly session: "ok" | "login_needed" | { readonly error: string; readonly hint?: string };
   readonly loginMethods: readonly { readonly id: string; readonly name: string }[];
   /** Variables that look like keys and were passed to it: they decide whose account is used. */
   readonly keys: readonly string[];
@@ -73,7 +73,9 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   });
   try {
     const { agent, handshakeMs } = launched;
-    const { session, facts } = await probeSession(agent, cwd ?? folder, options);
+    const { session: opened, facts } = await probeSession(agent, cwd ?? folder, options);
+    const isRefused = typeof opened === "object" && entry.transport !== "stdio" && cwd === undefined;
+    const session = isRefused ? { ...opened, hint: remoteHint } : opened;
     return {
       name: agent.info?.name ?? entry.name,
       title: agent.info?.title ?? agent.info?.name ?? entry.title ?? entry.name,
@@ -97,6 +99,9 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
     remove();
   }
 }
+
+const remoteHint =
+  "the session was to be in a temporary folder of this machine: name a folder of the agent's machine with --cwd DIR";
 
 /** The session is deleted again if the agent can. */
 async function probeSession(

@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 import { interruptAt, RunProbe } from "../../test/support/run-probe.ts";
+import { startServe } from "../../test/support/serve-probe.ts";
 
 const token = "word-that-nobody-sees";
 
@@ -113,5 +115,36 @@ test(
     const { status, stderr } = parley(["agents", "check", "far"]);
     assert.equal(status, 5);
     assert.match(stderr, /can be read and changed by anybody on the way[\s\S]*allowPlainText/);
+  },
+);
+
+test(
+  "a remote agent that refuses the temporary folder is checked with --cwd, a folder of its machine",
+  patience,
+  async (t) => {
+    const file = join(probe.folder, "one-folder.mjs");
+    writeFileSync(
+      file,
+      `import { createInterface } from "node:readline";
+createInterface({ input: process.stdin }).on("line", (text) => {
+  const { id, method, params } = JSON.parse(text);
+  const send = (answer) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...answer }) + "\\n");
+  if (method === "initialize") send({ result: { protocolVersion: 1, agentCapabilities: {} } });
+  else if (params?.cwd === "/srv/only-there") send({ result: { sessionId: "s" } });
+  else if (id !== undefined) send({ error: { code: -32602, message: "Workspace mismatch" } });
+});
+`,
+    );
+    const served = await startServe(t, probe, ["--port", "0", "--", process.execPath, file]);
+    const { parley, keep } = agentHome(t);
+    keep({ agents: { far: { url: served.url, headers: { Authorization: `Bearer ${served.token}` } } } });
+    const refused = parley(["agents", "check", "far"]);
+    assert.equal(refused.status, 1, refused.stderr);
+    assert.match(
+      refused.stdout,
+      /session: +not opened: Workspace mismatch\n +the session was .* with --cwd DIR\n/,
+    );
+    const opened = parley(["agents", "check", "far", "--cwd", "/srv/only-there"]);
+    assert.equal(opened.status, 0, opened.stderr + opened.stdout);
   },
 );

@@ -18,6 +18,14 @@ export async function chat(invocation: Invocation): Promise<number> {
   return converse(options, { prompt, isPlain: invocation.values["plain"] === true, theme });
 }
 
+/** `parley resume`. The name of a session has no space. */
+export async function resume({ words, values, ...rest }: Invocation): Promise<number> {
+  const [name, ...prompt] = words;
+  if (name === undefined || /\s/.test(name))
+    return chat({ ...rest, words, values: { ...values, continue: true } });
+  return chat({ ...rest, words: prompt, values: { ...values, session: name, resume: true } });
+}
+
 export interface ConverseOptions {
   /** Sent at once unless it is empty. */
   readonly prompt: string;

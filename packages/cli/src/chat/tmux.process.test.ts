@@ -23,15 +23,15 @@ test("a day with the offline agent: diff, permission, review, crash, resume", op
 
   // first paint: the prompt can be written into at once
   await tmux.send(launcher);
-  await tmux.shows(/parley · starting.*\n> /);
+  await tmux.shows(/parley · starting.*\n╭─.*\n│ > /);
   await tmux.type('replace "bread" with "rye bread" in notes.txt');
   await tmux.shows(/> replace "bread" with "rye bread" in notes\.txt/);
   await tmux.shows(/parley · Ask · Offline/);
 
   // a diff and a question, which Enter does not approve
   await tmux.press("Enter");
-  const asked = await tmux.shows(/y once/);
-  assert.match(asked, /parley wants to write .*notes\.txt[\s\S]*- bread[\s\S]*\+- rye bread/);
+  const asked = await tmux.shows(/y (?:once| yes, this once)/);
+  assert.match(asked, /parley wants to write .*notes\.txt[\s\S]*4 - - bread[\s\S]*4 \+ - rye bread/);
   assert.match(asked, /needs you/);
   await answer(tmux, "Enter");
   await tmux.shows(/refused/);
@@ -39,7 +39,7 @@ test("a day with the offline agent: diff, permission, review, crash, resume", op
 
   // y does
   await tmux.send('replace "milk" with "oat milk" in notes.txt');
-  await tmux.shows(/y once/);
+  await tmux.shows(/y (?:once| yes, this once)/);
   await answer(tmux, "y");
   await tmux.shows(/3 \+ - oat milk[\s\S]*1 file \+1 -1/);
   assert.equal(readFileSync(file, "utf8"), shopping.replace("milk", "oat milk"));
@@ -68,7 +68,7 @@ test("a day with the offline agent: diff, permission, review, crash, resume", op
   const left = await tmux.shows(/continue with: .*\n(.*\n)?shell>/);
   const [, id = ""] = /--session\s+(\S+)/.exec(left) ?? [];
   assert.notEqual(id, "");
-  await tmux.send(`clear; ${launcher} chat --session ${id}`);
+  await tmux.start(`${launcher} chat --session ${id}`);
   await tmux.shows(/› read notes\.txt[\s\S]*parley · Ask · Offline/);
   await tmux.press("C-c");
   await tmux.shows(/Ctrl-C again to leave/);
@@ -110,7 +110,7 @@ test(
     await tmux.send(`${launcher} chat`);
     await tmux.shows(/parley · Ask · Offline/);
     await tmux.send('replace "milk" with "oat milk" in notes.txt');
-    await tmux.shows(/y once/);
+    await tmux.shows(/y (?:once| yes, this once)/);
     await answer(tmux, "y");
     await tmux.shows(/1 file \+1 -1/);
     await tmux.send("/review");
@@ -124,7 +124,7 @@ test(
     await tmux.press("Enter");
     await tmux.shows(/> write to the agent[^\n]*\n(?:.*\n)?shell>/);
 
-    await tmux.send(`clear; ${launcher} chat --continue`);
+    await tmux.start(`${launcher} chat --continue`);
     await tmux.shows(/› replace "milk"[\s\S]*parley · Ask · Offline/);
     await tmux.send("/review");
     await tmux.shows(/Review {2}1 file \+1 -1[\s\S]*3 - - milk\n.*3 \+ - oat milk/);
@@ -137,7 +137,7 @@ test(
     await tmux.shows(/shell>/);
 
     // the undo itself is taken back by the next process
-    await tmux.send(`clear; ${launcher} chat --continue`);
+    await tmux.start(`${launcher} chat --continue`);
     await tmux.shows(/parley · Ask · Offline/);
     await tmux.send("/redo");
     await tmux.shows(/redone notes\.txt/);
@@ -160,8 +160,8 @@ test("60 columns without colours: streaming, resize, scrollback, stop", options,
   const { cwd, home } = chatHome(t, { far });
   const env = { PARLEY_HOME: home, NO_COLOR: "1", ...(cache && { NODE_COMPILE_CACHE: cache }) };
   const tmux = await TmuxProbe.open(t, { cwd, columns: 60, rows: 20, env });
-  await tmux.send(`clear; ${launcher} chat --agent far`);
-  await tmux.shows(/far(?! · starting).*\n> write/);
+  await tmux.start(`${launcher} chat --agent far`);
+  await tmux.shows(/far(?! · starting).*\n╭─.*\n│ > write/);
 
   // an answer is on the screen before it is whole
   await tmux.send("do it");
@@ -202,7 +202,7 @@ test("plain: the command that continues the session is printed at a terminal", o
   writeFileSync(join(cwd, "notes.txt"), shopping);
   const env = { PARLEY_HOME: home, PARLEY_MODEL: "offline", ...(cache && { NODE_COMPILE_CACHE: cache }) };
   const tmux = await TmuxProbe.open(t, { cwd, columns: 100, rows: 30, env });
-  await tmux.send(`clear; ${launcher} chat --plain`);
+  await tmux.start(`${launcher} chat --plain`);
   await tmux.shows(/Type a prompt, or \/help/);
   await tmux.send("read notes.txt");
   await tmux.shows(/bicycle bell[\s\S]*\n>\s*$/);

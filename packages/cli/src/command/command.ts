@@ -48,6 +48,10 @@ export interface Command {
   readonly examples?: readonly string[];
   /** The first word alone means this command: `parley sessions` is `parley sessions list`. */
   readonly isDefault?: boolean;
+  /** It is meant where no command is named: by its options, a prompt with a space or the name of an agent. */
+  readonly isImplied?: boolean;
+  /** The name of its flag that means this command where none is named. */
+  readonly impliedBy?: string;
   /** The positional arguments as help shows them, `FILE...`. Absent: the command takes none. */
   readonly positionals?: string;
   readonly completes?: Completion;

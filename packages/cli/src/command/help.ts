@@ -11,8 +11,10 @@ function lineWidth(): number {
 /** What most people do first. */
 const firstExamples = [
   "parley",
-  'parley run "read README.md"',
-  'parley run --agent claude "fix the failing test"',
+  "parley claude",
+  'parley "fix the failing test"',
+  "parley -c",
+  'parley -p "read README.md"',
   "parley agents",
   "parley agent --setup zed",
   "parley sessions",
@@ -27,8 +29,9 @@ export function overview(commands: readonly Command[]): string {
     "parley: the Agent Client Protocol on the command line",
     "",
     "usage: parley COMMAND [OPTIONS]",
+    "       parley [AGENT] [OPTIONS] [PROMPT]",
     "",
-    "Without a command, parley opens a conversation with an agent (parley chat).",
+    ...wrapped(withoutCommand(commands), lineWidth()),
     "",
     "commands:",
     ...columns(rows),
@@ -43,6 +46,18 @@ export function overview(commands: readonly Command[]): string {
     "",
     "Run parley help COMMAND for the help of one command.",
   ].join("\n");
+}
+
+function withoutCommand(commands: readonly Command[]): string {
+  const implied = commands.filter(({ isImplied }) => isImplied === true);
+  const flagged = commands.flatMap(({ name, impliedBy, options = {} }) =>
+    impliedBy === undefined ? [] : [`-${options[impliedBy]?.short ?? `-${impliedBy}`} it is parley ${name}`],
+  );
+  const names = implied.map(({ name }) => `parley ${name}`).join(", ");
+  return (
+    `Without a command, parley opens a conversation with an agent (${names}), and takes its options. With ` +
+    `${flagged.join(", with ")}. Put a prompt in quotes.`
+  );
 }
 
 /** `parley help sessions`: the commands that begin with this word. */

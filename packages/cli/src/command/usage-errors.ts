@@ -9,11 +9,12 @@ export function familyOf(name: string, commands: readonly Command[]): readonly C
   return commands.filter((command) => command.internal !== true && command.name.startsWith(`${name} `));
 }
 
-/** `second` is the word after it, if there is one. */
+/** `second` is the word after it, if there is one. A name of an agent is meant as a command, too. */
 export function unknownCommand(
   name: string,
   second: string | undefined,
   commands: readonly Command[],
+  agents: readonly string[] = [],
 ): CommandError {
   const family = familyOf(name, commands).map((command) => command.name);
   if (family.length > 0 && (second === undefined || second.startsWith("-"))) {
@@ -28,21 +29,41 @@ export function unknownCommand(
     );
   }
   const names = commands.filter(({ internal }) => internal !== true).map((command) => command.name);
-  const near = nearestWord(`${name} ${second ?? ""}`.trim(), names) ?? nearestWord(name, firstWords(names));
+  const near =
+    nearestWord(`${name} ${second ?? ""}`.trim(), names) ??
+    nearestWord(name, [...firstWords(names), ...agents]);
+  const isText = second !== undefined && !second.startsWith("-");
+  const guess = isText ? 'quote a prompt: parley "fix the bug"; ' : "";
   return usageError(
     `unknown command ${escapedLine(name)}`,
-    `${near === undefined ? "" : `did you mean: parley ${near}; `}parley --help lists all commands`,
+    `${near === undefined ? guess : `did you mean: parley ${near}; `}parley --help lists all commands`,
   );
 }
 
-/** An option before the command. */
-export function unknownOption(typed: string): CommandError {
-  const near = nearestWord(typed.replace(/^-+/, ""), ["help", "version", "json"]);
+/** An option without a command; `implied` is the command that would be meant. */
+export function unknownOption(
+  typed: string,
+  { options = {} }: Command,
+  commands: readonly Command[],
+): CommandError {
+  const message = `unknown option ${escapedLine(typed)}`;
+  const [name = ""] = typed.replace(/^-+/, "").split("=");
+  const isCommand = commands.some((command) => command.internal !== true && command.name === name);
+  if (isCommand) return usageError(message, `did you mean: parley ${name}`);
+  const near = nearestWord(name, ["help", "version", "json", ...Object.keys(options)]);
   const hint =
     near === undefined
       ? "put options after the command; see parley --help"
       : `did you mean: parley --${near}`;
-  return usageError(`unknown option ${escapedLine(typed)}`, hint);
+  return usageError(message, hint);
+}
+
+/** An option before the name of a command. */
+export function misplacedOptions(typed: string, command: string): CommandError {
+  return usageError(
+    `${escapedLine(typed)} is before the command ${command}`,
+    `put options after the command: parley ${command} ...; for a prompt of this word, type parley chat first`,
+  );
 }
 
 /** Translates an error of `parseArgs`. */

@@ -1,10 +1,16 @@
 // Writes the completion script for bash 3.2 and newer, without the bash-completion package.
 
 import type { Command, Completion } from "../command/command.ts";
-import { commandWords, flagsOf, quoted, valueCases } from "./command-words.ts";
+import { commandWords, flagsOf, impliedCommands, quoted, valueCases } from "./command-words.ts";
 
 export function bashCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
+  const implied = impliedCommands(commands);
+  const options = [
+    ...implied.flags.map(({ flag }) => flag),
+    ...implied.others.flatMap(({ words }) => words),
+    "--version",
+  ];
   const families = [...second].map(
     ([family, words]) => `    ${family}) subcommands=${quoted([...words.keys()].join(" "))} ;;`,
   );
@@ -20,10 +26,17 @@ _parley() {
     [[ \${COMP_WORDS[at]} == -- ]] && { COMPREPLY=($(compgen -f -- "$current")); return; }
   done
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W ${quoted([...first.keys(), "--help", "--version"].join(" "))} -- "$current"))
+    if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${quoted(options.join(" "))} -- "$current"))
+    else COMPREPLY=($(compgen -W ${quoted([...first.keys()].join(" "))}" $(parley completion-words agents 2>/dev/null)" -- "$current"))
+    fi
     return
   fi
   command=\${COMP_WORDS[1]}
+  case $command in
+    ${[...first.keys()].join("|")}) ;;
+${implied.others.map(({ name, words }) => `    ${words.join("|")}) command=${name} ;;`).join("\n")}
+    *) command=${implied.name} ;;
+  esac
   case $command in
 ${families.join("\n")}
   esac

@@ -27,6 +27,25 @@ function namesOf(commands: readonly Command[], family: string): string {
     .join(", ");
 }
 
+/** The command that is meant where none is named, and the flag that means another. */
+export function impliedCommands(commands: readonly Command[]): {
+  readonly name: string;
+  readonly flags: readonly { readonly flag: string; readonly summary: string }[];
+  readonly others: readonly {
+    readonly name: string;
+    readonly words: readonly string[];
+    readonly summary: string;
+  }[];
+} {
+  const implied = commands.find(({ isImplied }) => isImplied === true);
+  const others = commands.flatMap(({ name, summary, impliedBy, options = {} }) => {
+    if (impliedBy === undefined) return [];
+    const { short } = options[impliedBy] ?? {};
+    return [{ name, summary, words: [`--${impliedBy}`, ...(short === undefined ? [] : [`-${short}`])] }];
+  });
+  return { name: implied?.name ?? "", flags: implied === undefined ? [] : flagsOf(implied), others };
+}
+
 /** Options of a command as they are typed, with their summaries. */
 export function flagsOf({
   options = {},

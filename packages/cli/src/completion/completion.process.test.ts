@@ -52,6 +52,15 @@ test("bash completes values: words, agents, files", () => {
   assert.deepEqual(offered("run", "x", "--", "sh", "no"), ["notes.txt"], "of another program too");
 });
 
+test("bash completes what is typed without a command: agents, the options of chat, and -p", () => {
+  assert.deepEqual(offered("cla"), ["claude"]);
+  assert.deepEqual(offered("--cont"), ["--continue"]);
+  assert.deepEqual(offered("--pri"), ["--print"]);
+  assert.deepEqual(offered("claude", "--cont"), ["--continue"]);
+  assert.deepEqual(offered("-c", "--agent", "gem"), ["gemini"]);
+  assert.deepEqual(offered("-p", "--form"), ["--format"]);
+});
+
 test("every shell gets every command and option", () => {
   for (const shell of ["bash", "zsh", "fish"]) {
     const { status, stdout } = parley("completion", shell);

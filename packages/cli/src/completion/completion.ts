@@ -2,7 +2,7 @@
 
 import { type Command, type Invocation, usageError } from "../command/command.ts";
 import { withHistory } from "../sessions/stored-sessions.ts";
-import { readAgents } from "../settings/named-agent.ts";
+import { knownAgentNames } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { bashCompletion } from "./bash-completion.ts";
 import { fishCompletion } from "./fish-completion.ts";
@@ -32,14 +32,9 @@ const maxSessions = 20;
 
 export async function printWords({ positionals }: Invocation): Promise<number> {
   const [what] = positionals;
-  if (what === "agents") print(await agentNames().catch(() => []));
+  if (what === "agents") print(knownAgentNames());
   if (what === "sessions") print(await sessionNames().catch(() => []));
   return 0;
-}
-
-async function agentNames(): Promise<string[]> {
-  const { agents } = readAgents(() => undefined);
-  return [...agents.keys()];
 }
 
 async function sessionNames(): Promise<string[]> {

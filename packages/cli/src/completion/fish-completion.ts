@@ -1,7 +1,7 @@
 // Writes the completion script for fish.
 
 import type { Command, Completion, Option } from "../command/command.ts";
-import { commandWords } from "./command-words.ts";
+import { commandWords, impliedCommands } from "./command-words.ts";
 
 export function fishCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
@@ -9,6 +9,15 @@ export function fishCompletion(commands: readonly Command[]): string {
     ([word, summary]) =>
       `complete -c parley -n __fish_use_subcommand -f -a ${quoted(word)} -d ${quoted(summary)}`,
   );
+  const implied = impliedCommands(commands);
+  const agents = quoted("(parley completion-words agents 2>/dev/null)");
+  lines.push(
+    `complete -c parley -n __fish_use_subcommand -f -a ${agents} -d ${quoted("Talk with this agent")}`,
+  );
+  for (const { words, summary } of implied.others)
+    lines.push(
+      `complete -c parley -n __fish_use_subcommand -f -a ${quoted(words.join(" "))} -d ${quoted(summary)}`,
+    );
   const isFirst = quoted("__parley_is help; and test (count (commandline -opc)) -eq 2");
   for (const [word, summary] of first)
     lines.push(`complete -c parley -n ${isFirst} -f -a ${quoted(word)} -d ${quoted(summary)}`);
@@ -34,12 +43,25 @@ function __parley_is
     test "$words["(math $at + 1)"]" = "$argv[$at]"; or return 1
   end
 end
-${[...lines, ...commands.flatMap(commandLines)].join("\n")}
+function __parley_without
+  set -l words (commandline -opc)
+  contains -- -- $words; and return 1
+  test (count $words) -lt 2; and return 0
+  not contains -- $words[2] ${[...first.keys(), ...implied.others.flatMap(({ words }) => words)].join(" ")}
+end
+${[...lines, ...commands.flatMap((command) => commandLines(command, typedAs(command, implied)))].join("\n")}
 `;
 }
 
-function commandLines({ name, options = {}, json, completes }: Command): string[] {
-  const when = `complete -c parley -n ${quoted(`__parley_is ${name}`)}`;
+/** How a command is typed: with its name, or with what means it. */
+function typedAs({ name }: Command, { name: implied, others }: ReturnType<typeof impliedCommands>): string {
+  const words = others.flatMap((other) => (other.name === name ? other.words : []));
+  const ways = [name, ...words].map((word) => `__parley_is ${word}`);
+  return [...ways, ...(name === implied ? ["__parley_without"] : [])].join("; or ");
+}
+
+function commandLines({ options = {}, json, completes }: Command, typed: string): string[] {
+  const when = `complete -c parley -n ${quoted(typed)}`;
   const flags: [string, Option][] = Object.entries(options);
   if (json) flags.push(["json", { type: "boolean", summary: "Print JSON" }]);
   return [

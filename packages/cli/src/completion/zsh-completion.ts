@@ -1,10 +1,15 @@
 // Writes the completion script for zsh.
 
 import type { Command, Completion } from "../command/command.ts";
-import { commandWords, flagsOf, quoted, valueCases } from "./command-words.ts";
+import { commandWords, flagsOf, impliedCommands, quoted, valueCases } from "./command-words.ts";
 
 export function zshCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
+  const implied = impliedCommands(commands);
+  const options = [
+    ...implied.flags.map(({ flag, summary }): [string, string] => [flag, summary]),
+    ...implied.others.flatMap(({ words, summary }) => words.map((word): [string, string] => [word, summary])),
+  ];
   const families = [...second].map(
     ([family, list]) => `    ${family}) subcommands=(${described([...list])}) ;;`,
   );
@@ -16,7 +21,17 @@ _parley() {
   # what follows -- belongs to another program
   if (( \${words[(I)--]} > 0 && \${words[(I)--]} < CURRENT )); then _files; return; fi
   choices=(${described([...first])})
-  if (( CURRENT == 2 )); then _describe command choices; return; fi
+  if (( CURRENT == 2 )); then
+    if [[ $current == -* ]]; then choices=(${described(options)}); _describe option choices; return; fi
+    _describe command choices
+    ${reply("agent")}
+    return
+  fi
+  case $command in
+    ${[...first.keys()].join("|")}) ;;
+${implied.others.map(({ name, words }) => `    ${words.join("|")}) command=${name} ;;`).join("\n")}
+    *) command=${implied.name} ;;
+  esac
   case $command in
 ${families.join("\n")}
     help) _describe command choices; return ;;

@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { TmuxProbe, withoutTmux } from "../../test/support/tmux-probe.ts";
 
 const launcher = join(import.meta.dirname, "../../bin/parley");
 const temporary = mkdtempSync(join(tmpdir(), "parley-demo-test-"));
@@ -30,7 +31,11 @@ test("without a terminal the demo shows a whole turn and the next steps", patien
   const { status, stdout, stderr } = parley(["demo"]);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /◐ read notes\.txt/, "a plan");
-  assert.match(stdout, /✓ Edit notes\.txt\n {4}notes\.txt\n {4}@@/, "a tool call with its diff");
+  assert.match(
+    stdout,
+    /✓ Edit notes\.txt\n {4}notes\.txt\n {4}1 {3}Shopping\n[\s\S]* {4}4 - - bread\n {4}4 \+ - two loaves of bread\n/,
+    "a tool call with its diff",
+  );
   assert.match(stdout, /Replaced `bread` with `two loaves of bread`/, "an answer");
   // not a terminal, so no colours
   assert.equal(stdout.includes("\u001b"), false);
@@ -43,6 +48,19 @@ test("the next steps of the demo can be typed as they are printed", patience, ()
   const env = { ...process.env, PATH: path?.join(":") };
   const help = spawnSync("/bin/sh", ["-c", `${typed} --help`], { encoding: "utf8", cwd: temporary, env });
   assert.match(help.stdout, /^usage: parley COMMAND/m, typed);
+});
+
+test("at a terminal of 80 columns no word of the demo is broken", {
+  ...patience,
+  skip: withoutTmux(),
+}, async (t) => {
+  const env = { PARLEY_HOME: join(temporary, "home") };
+  const tmux = await TmuxProbe.open(t, { cwd: temporary, columns: 80, rows: 30, env });
+  await tmux.send(`${launcher} demo`);
+  const shown = await tmux.shows(/parley · Ask · Offline/);
+  assert.match(shown, /Type a command, for\nexample:\nread notes\.txt\n/);
+  await tmux.press("C-d");
+  await tmux.shows(/all commands[\s\S]*shell>/);
 });
 
 test("demo --json is one object per line, and the last says how it ended", patience, () => {

@@ -8,6 +8,7 @@ import { exitCodes } from "../live/live-error.ts";
 import { runPrompt } from "../run/run.ts";
 import { type RunOptions, runOptions } from "../run/run-options.ts";
 import { commandToType, launcher } from "../settings/installation.ts";
+import { columnsOf, wrapLines } from "../terminal/wrap-line.ts";
 
 const prompt = 'read notes.txt, then replace "bread" with "two loaves of bread" in notes.txt';
 const files = {
@@ -76,12 +77,11 @@ function nextSteps(): string {
 
 /** A conversation that leaves nothing behind. */
 async function converseHere(options: RunOptions): Promise<number> {
-  process.stdout.write(
-    `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type a command, for example:
+  const welcome = `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type a command, for example:
 read notes.txt
 replace bread with cake in notes.txt, then run cat notes.txt
-`,
-  );
+`;
+  process.stdout.write(wrapLines(welcome, columnsOf(process.stdout), ""));
   const { converse } = await import("../chat/chat.ts");
   const exitCode = await converse(options, { prompt: "", isPlain: false });
   process.stdout.write(`\n${nextSteps()}\n`);

@@ -1,10 +1,11 @@
-// Draws changes of files: below each other, or side by side where there is room.
+// Draws changes of files, in questions, transcripts and reviews: below each other, or side by side where there is room.
 
 import type { Paint } from "../terminal/paint.ts";
 import type { Drawing } from "./draw-options.ts";
 import { highlighted, languageOf } from "./highlight.ts";
+import { markedPart, onGround } from "./line-ground.ts";
 import type { PatchRow } from "./patch-rows.ts";
-import { brokenLines, clipped, counted, padded } from "./text-lines.ts";
+import { brokenLines, clipped, counted, padded, widthOf } from "./text-lines.ts";
 import { changedPart } from "./word-marks.ts";
 
 /** From here on, both sides have room for code. */
@@ -15,15 +16,18 @@ export interface DiffLook {
   /** For its syntax. */
   readonly path?: string | undefined;
   readonly showsFiles: boolean;
+  /** So many lines are shown, if it is folded. Default 40. */
+  readonly most?: number;
 }
 
 /** Folded: the first lines. */
 export function diffLines(rows: readonly PatchRow[], look: DiffLook, drawing: Drawing): string[] {
   const { width, paint, marks, isExpanded } = drawing;
-  const most = isExpanded ? Number.POSITIVE_INFINITY : foldedLines;
-  const seen = look.showsFiles ? rows : rows.filter(({ kind }) => kind !== "file");
+  const most = isExpanded ? Number.POSITIVE_INFINITY : (look.most ?? foldedLines);
+  const seen = seenRows(look.showsFiles ? rows : rows.filter(({ kind }) => kind !== "file"), marks.more);
   const digits = String(seen.reduce((most, { old = 0, now = 0 }) => Math.max(most, old, now), 0)).length;
-  const sides = width >= sideBySideWidth && seen.some(({ kind }) => kind === "removed");
+  const sides =
+    width >= sideBySideWidth && Number.isFinite(width) && seen.some(({ kind }) => kind === "removed");
   const lines: string[] = [];
   let done = 0;
   for (const block of blocksOf(seen)) {
@@ -31,7 +35,7 @@ export function diffLines(rows: readonly PatchRow[], look: DiffLook, drawing: Dr
     // a block may have far more rows than are shown
     const shown = block.slice(0, most - lines.length);
     const texts = colouredTexts(shown, look.path, paint);
-    const size = { width, digits, paint, bar: marks.bar };
+    const size = { width, digits, paint, bar: marks.bar, ground: groundOf(shown, paint) };
     lines.push(
       ...(sides ? sideLines(shown, texts, size) : shown.flatMap((row) => rowLines(row, texts, size))),
     );
@@ -45,11 +49,37 @@ export function diffLines(rows: readonly PatchRow[], look: DiffLook, drawing: Dr
   ];
 }
 
+/** Lines have numbers: of the header of a hunk, only its place in the code is shown, and a gap before all but the first. */
+function seenRows(rows: readonly PatchRow[], gap: string): PatchRow[] {
+  let isFirst = true;
+  return rows.flatMap((row): PatchRow[] => {
+    if (row.kind === "file") isFirst = true;
+    if (row.kind !== "hunk") return [row];
+    const place = row.text.replace(/^@@ [^@]*@@ ?/, "").trim();
+    const text = isFirst ? place : `${gap} ${place}`.trimEnd();
+    isFirst = false;
+    return text === "" ? [] : [{ ...row, text }];
+  });
+}
+
 interface Size {
   readonly width: number;
   readonly digits: number;
   readonly paint: Paint;
   readonly bar: string;
+  /** So wide is the background of changed lines, as far as there is room. */
+  readonly ground: number;
+}
+
+const widestGround = 200;
+
+/** That of the widest changed line, so that the lines of a block end below each other. Without colours there is none. */
+function groundOf(rows: readonly PatchRow[], paint: Paint): number {
+  if (paint("addedLine", "x") === "x") return 0;
+  return rows.reduce((most, { kind, text }) => {
+    if (kind !== "added" && kind !== "removed") return most;
+    return Math.max(most, text.length > widestGround ? widestGround : widthOf(text));
+  }, 0);
 }
 
 /** Each hunk with its header, and what is between them. */
@@ -65,7 +95,7 @@ function blocksOf(rows: readonly PatchRow[]): PatchRow[][] {
 
 type Texts = ReadonlyMap<PatchRow, string>;
 
-/** Lines that were changed have their words marked; the others are coloured by their syntax. */
+/** All lines are coloured by their syntax; the words that differ are marked. */
 function colouredTexts(rows: readonly PatchRow[], path: string | undefined, paint: Paint): Texts {
   const texts = new Map<PatchRow, string>();
   const language = path === undefined ? undefined : languageOf(path);
@@ -73,17 +103,17 @@ function colouredTexts(rows: readonly PatchRow[], path: string | undefined, pain
     const own = rows.filter(({ kind }) => kind === side || kind === "context");
     const coloured = highlighted(own.map(({ text }) => text).join("\n"), language, paint);
     for (const [at, row] of own.entries()) {
-      const shown = coloured.length === own.length ? (coloured[at] ?? "") : row.text;
-      // without a syntax, the whole line has the colour of its side
-      const isPlain = shown === row.text && row.kind === side && shown !== "";
-      texts.set(row, isPlain ? paint(side, shown) : shown);
+      texts.set(row, coloured.length === own.length ? (coloured[at] ?? "") : row.text);
     }
   }
   for (const [old, now] of changedPairs(rows)) {
     const part = changedPart(old.text, now.text);
     if (part === undefined) continue;
-    texts.set(old, marked(old.text, part.start, part.oldEnd, "removed", paint));
-    texts.set(now, marked(now.text, part.start, part.newEnd, "added", paint));
+    const mark = (row: PatchRow, end: number, role: "removedWord" | "addedWord"): void => {
+      texts.set(row, markedPart(texts.get(row) ?? row.text, part.start, end, role, paint));
+    };
+    mark(old, part.oldEnd, "removedWord");
+    mark(now, part.newEnd, "addedWord");
   }
   return texts;
 }
@@ -129,28 +159,23 @@ function isNoNewline({ kind, text }: PatchRow): boolean {
   return kind === "note" && text.startsWith("\\");
 }
 
-function marked(text: string, start: number, end: number, role: "added" | "removed", paint: Paint): string {
-  const parts = [
-    [role, text.slice(0, start)],
-    [`${role}Word`, text.slice(start, end)],
-    [role, text.slice(end)],
-  ] as const;
-  return parts.map(([each, part]) => (part === "" ? "" : paint(each, part))).join("");
-}
-
 const signs = { context: " ", added: "+", removed: "-" } as const;
 
 /** A row with its number and sign; a long one goes on below. */
-function rowLines(row: PatchRow, texts: Texts, { width, digits, paint }: Size): string[] {
+function rowLines(row: PatchRow, texts: Texts, { width, digits, paint, ground }: Size): string[] {
   const { kind, text, old, now } = row;
   if (kind === "hunk" || kind === "file" || kind === "note")
     return brokenLines(text, width).map((line) => paint(kind === "file" ? "strong" : "dim", line));
   const gutter = `${String(now ?? old ?? "").padStart(digits)} ${signs[kind]}`;
   const role = kind === "context" ? "dim" : kind;
-  const lines = brokenLines(texts.get(row) ?? text, Math.max(4, width - digits - 3));
-  return lines.map((line, at) =>
-    `${paint(role, at === 0 ? gutter : " ".repeat(gutter.length))} ${line}`.trimEnd(),
+  const room = Math.max(4, width - digits - 3);
+  const lines = brokenLines(texts.get(row) ?? text, room).map(
+    (line, at) => `${paint(role, at === 0 ? gutter : " ".repeat(gutter.length))} ${line}`,
   );
+  if (kind === "context") return lines.map((line) => line.trimEnd());
+  const whole = Math.min(room, ground) + gutter.length + 1;
+  const under = kind === "added" ? "addedLine" : "removedLine";
+  return lines.map((line) => onGround(padded(line.trimEnd(), whole), under, paint).trimEnd());
 }
 
 function sideLines(rows: readonly PatchRow[], texts: Texts, size: Size): string[] {

@@ -13,7 +13,7 @@ import { backgroundLine } from "./event-lines.ts";
 import { asciiMarks, unicodeMarks } from "./marks.ts";
 import { planLine, planLines } from "./plan-lines.ts";
 import { toolCard } from "./tool-card.ts";
-import { type TurnFacts, turnSummaryLine } from "./usage-text.ts";
+import { type TurnFacts, turnSummaryLines } from "./usage-text.ts";
 
 const hostile: Readonly<Record<string, string>> = {
   "N198 clear the screen": "a\u001b[2J\u001b[Hb",
@@ -219,12 +219,10 @@ for (const [name, text] of Object.entries(hostile)) {
           assertSafe([backgroundLine(view, drawing(options)) ?? ""], width, "background work");
           const result = { stopReason: text, error: { kind: "internal", code: 1, message: text } } as const;
           assertSafe(
-            [
-              turnSummaryLine(
-                { result: result as unknown as TurnFacts["result"], durationMs: 1 },
-                { width, paint },
-              ),
-            ],
+            turnSummaryLines(
+              { result: result as unknown as TurnFacts["result"], durationMs: 1 },
+              { width, paint },
+            ),
             width,
             "summary",
           );
@@ -263,9 +261,9 @@ test("numbers that are no numbers of anything are not shown as such", () => {
     const usage = { totalTokens: number, inputTokens: 0, outputTokens: 0 };
     const cost = { amount: number, currency: "USD" };
     const facts = { result: { stopReason: "end_turn", usage }, durationMs: number, changed, cost } as const;
-    const line = turnSummaryLine(facts, { width: 60, paint: plain });
-    assert.doesNotMatch(line, /NaN|Infinity|-5/, String(number));
-    assertSafe([line], 60, "summary");
+    const lines = turnSummaryLines(facts, { width: 60, paint: plain });
+    assert.doesNotMatch(lines.join(""), /NaN|Infinity|-5/, String(number));
+    assertSafe(lines, 60, "summary");
   }
 });
 

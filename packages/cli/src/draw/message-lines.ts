@@ -4,7 +4,7 @@ import type { ContentBlock } from "@parley/acp";
 import type { MessageItem } from "@parley/acp/view";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import type { Drawing } from "./draw-options.ts";
-import { placeholder } from "./placeholders.ts";
+import { attachedName, placeholder } from "./placeholders.ts";
 import { clipped, count, counted, sourceLines, wrappedWords } from "./text-lines.ts";
 
 export const messageIndent = "  ";
@@ -14,9 +14,9 @@ const headOfPrompt = 10;
 
 /** A prompt, and whether the agent still knows it. */
 export function userLines({ content, result }: MessageItem, drawing: Drawing): string[] {
-  const { width, paint, marks, isExpanded } = drawing;
+  const { width, paint, marks, isExpanded, cwd } = drawing;
   const isRemoved = result?.stopReason === "refusal";
-  const lines = blockLines(content, width - 2, (text, columns) => {
+  const draw = (text: string, columns: number) => {
     const all = plainLines(text, columns);
     return isExpanded || all.length <= mostOfPrompt
       ? all
@@ -24,7 +24,8 @@ export function userLines({ content, result }: MessageItem, drawing: Drawing): s
           ...all.slice(0, headOfPrompt),
           clipped(`${marks.more} ${count(all.length - headOfPrompt)} more lines`, columns, marks.more),
         ];
-  });
+  };
+  const lines = blockLines(content, width - 2, draw, (block) => attachedName(block, cwd));
   return [
     ...lines.map((line, at) =>
       paint(isRemoved ? "dim" : "user", `${at === 0 ? marks.user : " "} ${line}`.trimEnd()),
@@ -55,21 +56,22 @@ export function thoughtLines(item: MessageItem, { width, paint, marks, isExpande
   return [paint("dim", `${marks.thought} ${short}${size}`.slice(0, Math.max(width, 2)))];
 }
 
-/** Text by `draw`, and each other block as a placeholder on a line of its own. */
+/** Text by `draw`, and each other block by its name or a placeholder, on a line of its own. */
 export function blockLines(
   blocks: readonly ContentBlock[],
   width: number,
   draw: (text: string, width: number) => string[],
+  nameOf: (block: ContentBlock) => string | undefined = () => undefined,
 ): string[] {
   const lines: string[] = [];
   let attachments = 0;
   for (const block of blocks) {
-    if (block.type === "text" && typeof block.text === "string") {
-      if (block.text.trim() !== "") lines.push(...draw(block.text, width));
-    } else {
-      attachments += 1;
+    const name = nameOf(block);
+    if (block.type !== "text") attachments += 1;
+    if (name !== undefined) lines.push(...wrappedWords(name, width));
+    else if (block.type !== "text" || typeof block.text !== "string")
       lines.push(...wrappedWords(placeholder(block, attachments), width));
-    }
+    else if (block.text.trim() !== "") lines.push(...draw(block.text, width));
   }
   return lines;
 }

@@ -3,7 +3,7 @@
 import { gitPatch } from "@parley/acp/internal";
 import type { ToolCallItem } from "@parley/acp/view";
 import { escapedSource } from "../terminal/sanitise.ts";
-import { sourceLines } from "./text-lines.ts";
+import { sourceLines, untabbed } from "./text-lines.ts";
 
 export type DiffPart = Extract<ToolCallItem["content"][number], { type: "diff" }>;
 
@@ -34,11 +34,14 @@ export function diffRows(diff: DiffPart): readonly PatchRow[] {
   return rows;
 }
 
-export function patchRows(patch: string): PatchRow[] {
+/** `isWhole`: very long lines are not shortened, and nothing is left out of them. */
+export function patchRows(patch: string, isWhole = false): PatchRow[] {
   const rows: PatchRow[] = [];
   const place = { old: 0, now: 0, oldLeft: 0, nowLeft: 0 };
   let oldName = "";
-  for (const line of sourceLines(escapedSource(String(patch)).replace(/\n+$/, ""))) {
+  const text = escapedSource(String(patch)).replace(/\n+$/, "");
+  const lines = isWhole ? text.split("\n").map(untabbed) : sourceLines(text);
+  for (const [at, line] of lines.entries()) {
     const isInside = place.oldLeft > 0 || place.nowLeft > 0;
     const [, oldFrom, oldCount = "1", nowFrom, nowCount = "1"] =
       /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/.exec(line) ?? [];
@@ -48,11 +51,12 @@ export function patchRows(patch: string): PatchRow[] {
       rows.push({ kind: "hunk", text: line });
     } else if (!isInside && line.startsWith("--- ")) oldName = nameOf(line);
     else if (!isInside && line.startsWith("+++ ")) {
-      const name = nameOf(line);
-      rows.push({ kind: "file", text: name === "/dev/null" ? `${oldName} (deleted)` : name });
-    } else if (!isInside && /^(?:diff --git|index) /.test(line)) continue;
+      addFile(rows, changedName(oldName, nameOf(line)));
+    } else if (!isInside && line.startsWith("diff --git ")) {
+      if (!isNamedBelow(lines, at)) addFile(rows, line.slice("diff --git ".length));
+    } else if (!isInside && line.startsWith("index ")) continue;
     else if (!isInside && /^(?:new|deleted) file mode /.test(line))
-      rows.push({ kind: "note", text: line.replace(/ mode .*/, "") });
+      rows.push({ kind: "note", text: line.replace(/ mode 100644$/, "") });
     else if (line.startsWith("\\")) rows.push({ kind: "note", text: line });
     else rows.push(changeRow(line, place));
   }
@@ -77,6 +81,29 @@ function changeRow(
   place.oldLeft -= 1;
   place.nowLeft -= 1;
   return { kind: "context", text, old: place.old++, now: place.now++ };
+}
+
+/** "new file" stands below the name. */
+function addFile(rows: PatchRow[], text: string): void {
+  const { kind, text: before } = rows.at(-1) ?? {};
+  rows.splice(kind === "note" && before === "new file" ? rows.length - 1 : rows.length, 0, {
+    kind: "file",
+    text,
+  });
+}
+
+/** The lines before the first hunk of a file. */
+const mostHeaders = 12;
+
+/** Of a change without lines, such as that of a mode, only the first line names the file. */
+function isNamedBelow(lines: readonly string[], at: number): boolean {
+  const next = lines.slice(at + 1, at + mostHeaders).find((line) => /^(?:diff --git |\+\+\+ )/.test(line));
+  return next?.startsWith("+++ ") === true;
+}
+
+function changedName(old: string, now: string): string {
+  if (now === "/dev/null") return `${old} (deleted)`;
+  return old === "" || old === "/dev/null" || old === now ? now : `${old} → ${now}`;
 }
 
 /** Git writes a or b before a name. */

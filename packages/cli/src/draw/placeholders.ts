@@ -1,7 +1,9 @@
 // Content that a terminal cannot show: named, so that it can be opened.
 
+import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import { safeLine } from "../terminal/sanitise.ts";
+import { shortened } from "./short-path.ts";
 
 /** What a placeholder stands for. */
 export interface Attachment {
@@ -58,6 +60,34 @@ export function placeholder(block: ContentBlock, number: number): string {
     Number.isFinite(bytes) && bytes >= 0 ? sizeText(bytes) : undefined,
   ].filter((each): each is string => typeof each === "string" && each !== "");
   return `[${what} ${number}: ${facts.map(shortLine).join(", ")}]`;
+}
+
+/** The `_meta` key with the name of text that the user did not write; the client puts it into a prompt. */
+const nameKey = "parley.dev/name";
+
+/** A part of a prompt in words: "attached src/numbers.ts:10-12", "told: 1 change taken back". Undefined for any other. */
+export function attachedName(block: ContentBlock, cwd?: string): string | undefined {
+  const { _meta: meta } = block as { readonly _meta?: Readonly<Record<string, unknown>> | null }; // an open type
+  const name = meta?.[nameKey];
+  if (typeof name === "string") return `told: ${shortLine(name)}`;
+  const { what, uri } = attachmentOf(block, 0) ?? {};
+  if (uri === undefined || (what !== "resource" && what !== "link")) return undefined;
+  if (uri.startsWith("attached:")) return "attached text";
+  const path = pathOf(uri);
+  if (path === undefined) return undefined;
+  const [, first, last = first] = /#L(\d{1,9})(?:-L(\d{1,9}))?$/.exec(uri) ?? [];
+  const lines = first === undefined ? "" : first === last ? `:${first}` : `:${first}-${last}`;
+  return `attached ${shortLine(cwd === undefined ? path : shortened(path, cwd))}${lines}`;
+}
+
+/** Undefined for what is no file of this machine. */
+function pathOf(uri: string): string | undefined {
+  if (!uri.startsWith("file:")) return undefined;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined;
+  }
 }
 
 function given<Name extends string>(name: Name, value: unknown): { [Key in Name]?: string } {

@@ -1,6 +1,7 @@
 // Questions of the agent that were answered or are open: what was asked, and what the answer was.
 
 import type { ElicitationItem, PermissionItem } from "@parley/acp/view";
+import { nearText } from "../terminal/near-text.ts";
 import type { Role } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { Drawing } from "./draw-options.ts";
@@ -14,15 +15,15 @@ interface Answer {
 }
 
 export function permissionLines({ ask, answer }: PermissionItem, drawing: Drawing): string[] {
-  return questionLines(ask.title, permissionAnswer(ask, answer), drawing);
+  return questionLines(ask.title, permissionAnswer(ask, answer, drawing.cwd), drawing);
 }
 
-function permissionAnswer(ask: PermissionItem["ask"], answer: PermissionItem["answer"]): Answer {
+function permissionAnswer(ask: PermissionItem["ask"], answer: PermissionItem["answer"], cwd: string): Answer {
   if (answer === undefined) return { text: "waits for an answer", role: "warning" };
   if (answer.outcome !== "selected") return { text: "cancelled", role: "dim" };
   const option = ask.options.find(({ optionId }) => optionId === answer.optionId);
   const isAllowed = option !== undefined && String(option.kind).startsWith("allow");
-  const how = permissionWords(isAllowed, answer._meta ?? {});
+  const how = permissionWords(isAllowed, answer._meta ?? {}, cwd);
   const name = option === undefined ? "" : ` (${shortLine(option.name)})`;
   return {
     text: how ?? `${isAllowed ? "allowed" : "refused"}${name}`,
@@ -39,7 +40,11 @@ const reaches: Readonly<Record<string, string>> = {
 };
 
 /** What was chosen, as far as our own gate says it: the option of the agent does not tell. */
-function permissionWords(isAllowed: boolean, meta: Readonly<Record<string, unknown>>): string | undefined {
+function permissionWords(
+  isAllowed: boolean,
+  meta: Readonly<Record<string, unknown>>,
+  cwd: string,
+): string | undefined {
   const {
     "parley.dev/scope": scope,
     "parley.dev/rule": rule,
@@ -51,7 +56,8 @@ function permissionWords(isAllowed: boolean, meta: Readonly<Record<string, unkno
   if (reach === undefined && rule === undefined && why === undefined) return undefined;
   // a no is for once unless it says more
   const far = reach === undefined || (scope === "once" && !isAllowed) ? "" : ` ${reach}`;
-  const by = rule === undefined ? "" : ` by the rule "${shortLine(rule)}"${far === "" ? "" : ","}`;
+  const by =
+    rule === undefined ? "" : ` by the rule "${nearText(shortLine(rule), cwd)}"${far === "" ? "" : ","}`;
   return `${isAllowed ? "allowed" : "refused"}${by}${far}${why === undefined ? "" : `: ${shortLine(why)}`}`;
 }
 

@@ -33,7 +33,8 @@ function whole(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }
 
-function untabbed(line: string): string {
+/** With blanks instead of tabs. */
+export function untabbed(line: string): string {
   if (!line.includes("\t")) return line;
   let column = 0;
   const parts = line.split("\t");

@@ -81,6 +81,6 @@ test("the time of a call is without the time in which the user was asked, and a 
     assert.ok(call);
     return toolCard(call, view, { ...plain, isPlain: false, width: 60, now: 20_000 })[0];
   };
-  assert.match(drawn("y") ?? "", /Edit a\.txt {2}2\.0 s$/);
-  assert.match(drawn("n") ?? "", /Edit a\.txt \(refused\) {2}1\.0 s$/);
+  assert.match(drawn("y") ?? "", /Edit a\.txt {2}1\.0 s$/);
+  assert.match(drawn("n") ?? "", /Edit a\.txt \(refused\)$/);
 });

@@ -4,8 +4,9 @@ import type { SessionView, ToolCallItem } from "@parley/acp/view";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type Drawing, type DrawOptions, drawing } from "./draw-options.ts";
 import { changeCount } from "./patch-rows.ts";
+import { shortened } from "./short-path.ts";
 import { clipped, count, counted, widthOf, wrappedWords } from "./text-lines.ts";
-import { cardBody, hiddenLines, onlyChanged, shortened } from "./tool-output.ts";
+import { cardBody, hiddenLines, onlyChanged } from "./tool-output.ts";
 
 export interface CardOptions extends DrawOptions {
   /** Plain text for programs and files: no icons, times or counts, and no line is wrapped. */
@@ -107,19 +108,17 @@ function factsOf(
   ];
 }
 
-/** The time in which the user was asked about it is not its own. */
-function waitedMs(
-  { toolCallId, waitedMs: before = 0 }: ToolCallItem,
-  { pendingAsks }: SessionView,
-  until: number,
-) {
+/** The time in which the user was asked about it is not its own; a call that has not begun waits for other questions too. */
+function waitedMs(call: ToolCallItem, { pendingAsks }: SessionView, until: number): number {
+  const { toolCallId, waitedMs: before = 0, status, time } = call;
   const open = [...pendingAsks.values()].find(
     (each) =>
       each.kind === "permission" &&
       each.ask.subject?.type === "tool_call" &&
       each.ask.subject.toolCall.toolCallId === toolCallId,
   );
-  return before + (open === undefined ? 0 : Math.max(0, until - open.time));
+  if (open === undefined) return before;
+  return Math.max(0, status === "pending" ? until - time : before + until - open.time);
 }
 
 /** Nothing for times that are no times, or too short to matter. */

@@ -1,14 +1,13 @@
 // The output of a tool call: text, changes of files and terminals.
 
-import { relative } from "node:path";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TerminalItem, ToolCallItem } from "@parley/acp/view";
 import { escapedJson, safeLine } from "../terminal/sanitise.ts";
 import { diffLines } from "./diff-lines.ts";
 import type { Drawing } from "./draw-options.ts";
 import { type DiffPart, diffRows, patchOf } from "./patch-rows.ts";
-import { patchLines } from "./patch-text.ts";
 import { placeholder } from "./placeholders.ts";
+import { shortened } from "./short-path.ts";
 import { foldedLines, type TerminalOutput, terminalOutput, textOutput } from "./terminal-lines.ts";
 import { brokenLines, clipped, counted, wrappedWords } from "./text-lines.ts";
 
@@ -136,18 +135,16 @@ function changeLines(diff: DiffPart, isOnly: boolean, card: Card): string[] {
   const heading = names.map((name) => paint("dim", clipped(name, width, marks.more)));
   const patch = patchOf(diff);
   if (patch === undefined) return heading;
-  if (isPlain) {
-    const lines = patchLines(patch, paint);
-    const rest = lines.length - plainDiffLines;
-    const more = rest > 0 ? [paint("dim", `… ${counted(rest, "more line")}`)] : [];
-    return [...heading, ...lines.slice(0, plainDiffLines), ...more];
-  }
   const rows = diffRows(diff);
   const files = rows.filter(({ kind }) => kind === "file");
   const [only, another] = files;
   const showsFiles = diff.path === undefined && (another !== undefined || names.length === 0);
-  const look = { path: diff.path ?? only?.text, showsFiles };
-  return [...(showsFiles || isOnly ? [] : heading), ...diffLines(rows, look, card)];
+  const look = {
+    path: diff.path ?? only?.text,
+    showsFiles,
+    ...(isPlain ? { most: plainDiffLines } : {}),
+  };
+  return [...(showsFiles || (isOnly && !isPlain) ? [] : heading), ...diffLines(rows, look, card)];
 }
 
 function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
@@ -157,12 +154,4 @@ function changedFiles({ changes = [] }: DiffPart, cwd: string): string[] {
     const from = typeof oldPath === "string" ? `${shortened(oldPath, cwd)} → ` : "";
     return [`${from}${shortened(path, cwd)}${operation === "delete" ? " (deleted)" : ""}`];
   });
-}
-
-/** Relative to the folder of the session, if it is inside. */
-export function shortened(path: string, cwd: string): string {
-  // nobody reads more of it, and a path of megabytes would be looked at character by character
-  const start = path.slice(0, 4 * longestReason);
-  const near = relative(cwd, start);
-  return safeLine((near === "" || /^\.\.(?:[\\/]|$)/.test(near) ? start : near).slice(0, 2 * longestReason));
 }

@@ -6,7 +6,7 @@ import { costText } from "@parley/client/internal";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type Marks, unicodeMarks } from "./marks.ts";
-import { clipped, count, counted } from "./text-lines.ts";
+import { clipped, count, counted, widthOf, wrappedWords } from "./text-lines.ts";
 import { durationText } from "./tool-card.ts";
 
 export interface TurnFacts {
@@ -18,15 +18,15 @@ export interface TurnFacts {
   readonly cost?: { readonly amount: number; readonly currency: string };
 }
 
-/** Such as "3 files +92 -46 · 12.3 s · 8.2k tokens (91 % cached) · $0.04". */
-export function turnSummaryLine(
+/** Such as "3 files +92 -46 · 12.3 s · 8.2k tokens (91 % cached) · $0.04". All of an error is shown, in more lines if needed. */
+export function turnSummaryLines(
   { result, durationMs, changed, cost }: TurnFacts,
   {
     width,
     paint,
     marks = unicodeMarks,
   }: { readonly width: number; readonly paint: Paint; readonly marks?: Marks },
-): string {
+): string[] {
   const reason = safeLine(String(result.stopReason).slice(0, 200)).replaceAll("_", " ");
   const why = result.error === undefined ? "" : `: ${safeLine(String(result.error.message).slice(0, 2_000))}`;
   const files = changed === undefined || changed.files <= 0 ? [] : [changeText(changed)];
@@ -39,11 +39,20 @@ export function turnSummaryLine(
     cost === undefined ? "" : moneyText(cost),
   ].filter((part) => part !== "");
   const separator = ` ${marks.dot} `;
-  const isDone = result.stopReason === "end_turn";
-  const ended = isDone ? "" : `${reason}${why}`;
-  const line = clipped([ended, ...parts].filter((part) => part !== "").join(separator), width, marks.more);
-  if (ended === "" || !line.startsWith(ended)) return paint(isDone ? "dim" : "warning", line);
-  return `${paint("warning", ended)}${paint("dim", line.slice(ended.length))}`;
+  const facts = parts.join(separator);
+  if (result.stopReason === "end_turn") return shown(facts, width, marks).map((line) => paint("dim", line));
+  const ended = `${reason}${why}`;
+  const whole = facts === "" ? ended : `${ended}${separator}${facts}`;
+  if (widthOf(whole) <= width)
+    return [`${paint("warning", ended)}${paint("dim", whole.slice(ended.length))}`];
+  return [
+    ...wrappedWords(ended, width).map((line) => paint("warning", line)),
+    ...shown(facts, width, marks).map((line) => paint("dim", line)),
+  ];
+}
+
+function shown(facts: string, width: number, { more }: Marks): string[] {
+  return facts === "" ? [] : [clipped(facts, width, more)];
 }
 
 function changeText({ files, added, removed }: NonNullable<TurnFacts["changed"]>): string {

@@ -131,6 +131,8 @@ export async function resolveSession(
   const { session, isCwdGiven, cwd } = options;
   if (session === undefined || target.known !== undefined) return named;
   const listed = await listedAs(session, running, notice);
+  if (listed === undefined && options.isResumed === true)
+    throw usageError(`there is no session ${escapedLine(session)}`, "see parley sessions");
   if (listed === undefined) {
     const lists = running.capabilities.list
       ? ""

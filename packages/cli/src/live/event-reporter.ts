@@ -81,6 +81,7 @@ export function eventReporter(
       case "warning":
         return printer.notice(safeLine(event.message));
       // reported when it continues, and at the end of the run
+      case "session_taken":
       case "restarting":
       case "unread":
         return;

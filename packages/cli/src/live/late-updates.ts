@@ -15,9 +15,11 @@ export interface LateUpdatesOptions {
   readonly signal: AbortSignal;
 }
 
-/** Agents of version 1 may answer before their last updates, and many of them exit at once when their input ends. */
+/** Agents may end a turn before their last updates, and many of them exit at once when their input ends. */
 export class LateUpdates {
   #hasOutput = false;
+  #isOver = false;
+  #hasLate = false;
   #wake: () => void = () => undefined;
 
   /** Whether the agent sent anything that a user sees as an answer. */
@@ -25,15 +27,25 @@ export class LateUpdates {
     return this.#hasOutput;
   }
 
+  /** Whether anything came after the end of a turn. */
+  get hasLate(): boolean {
+    return this.#hasLate;
+  }
+
   /** A new prompt begins. */
   begin(): void {
     this.#hasOutput = false;
+    this.#isOver = false;
   }
 
   entry(entry: Entry): void {
-    if (entry.kind !== "update" || !beginsWork(entry.update)) return;
+    if (entry.kind !== "update") return;
+    const { update } = entry;
+    if (update.sessionUpdate === "state_update" && update.state === "idle") this.#isOver = true;
+    if (!beginsWork(update)) return;
+    if (this.#isOver) this.#hasLate = true;
     // thoughts are not an answer
-    if (!entry.update.sessionUpdate.startsWith("agent_thought")) this.#hasOutput = true;
+    if (!update.sessionUpdate.startsWith("agent_thought")) this.#hasOutput = true;
     this.#wake();
   }
 

@@ -7,6 +7,7 @@ import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/clie
 import {
   agentEnvironment,
   type Decision,
+  hasExactTitles,
   type ManagedConnection,
   type ManagedSession,
   type ManagedSessionOptions,
@@ -16,6 +17,7 @@ import {
 import { deferredGate } from "../permissions/deferred-gate.ts";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
+import { retryKey } from "../printers/model-wait.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
@@ -132,8 +134,9 @@ export class LiveAgent {
           recorder: history && this.#recorder(),
           kill,
           unstable,
-          _meta,
         }),
+        // run and chat show the pauses of a model
+        _meta: { [retryKey]: true, ..._meta },
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
         ...optional({ sandbox: agentSandbox(target, options, rules) }),
@@ -187,8 +190,13 @@ export class LiveAgent {
   /** Opens a copy of one of its sessions. */
   async fork(sessionId: string, onEntry: (entry: Entry) => void): Promise<LiveAgentSession> {
     const running = this.#started();
+    const { known } = this.#target;
     this.#target = { ...this.#target, known: undefined };
-    const recorder = this.#newRecorder(undefined);
+    const recorder = this.#newRecorder(
+      undefined,
+      async () =>
+        (await this.#historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined),
+    );
     const place = await this.#place(running, onEntry);
     const session = await this.#recorded(recorder, () => running.forkSession(sessionId, place));
     return { session, isResumed: true, recorder };
@@ -215,11 +223,21 @@ export class LiveAgent {
 
   // ---- the history
 
-  #newRecorder(name: string | undefined): LiveRecorder | undefined {
+  #newRecorder(
+    name: string | undefined,
+    original?: () => Promise<string | undefined>,
+  ): LiveRecorder | undefined {
     const { history } = this.#given;
-    const recorder = history?.recorder(() => this.#target, name);
+    const recorder = history?.recorder(() => this.#target, name, original);
     if (recorder !== undefined) this.#allRecorders.add(recorder);
     return recorder;
+  }
+
+  /** The id in the history of one of its sessions, when everything of it is stored. */
+  async #historyOf(sessionId: string): Promise<string | undefined> {
+    const recorder = this.#recorders.get(sessionId);
+    await recorder?.stored();
+    return recorder?.id();
   }
 
   async #recorded<Result>(recorder: LiveRecorder | undefined, open: () => Promise<Result>): Promise<Result> {
@@ -260,6 +278,8 @@ export class LiveAgent {
       deny,
       extraRoots,
       agent: entry.name,
+      isOwn: this.isOwn,
+      trustsTitles: () => hasExactTitles(entry, this.#running?.info?.name),
       warn: notice,
       beforeWrite: this.#given.beforeWrite,
       // read when the session starts, so that the agent cannot change them

@@ -10,6 +10,7 @@ export const exitCodes = {
   timeout: 4,
   notStarted: 5,
   loginNeeded: 6,
+  sessionTaken: 7,
   cancelled: 130,
 } as const;
 
@@ -35,15 +36,23 @@ export function isBusy(error: unknown): boolean {
   return reason === "session_held" || reason === "session_exists";
 }
 
-export function busySession(name: string, error: unknown, isElsewhere = false): LiveError {
+const noTakeover =
+  "; --takeover takes a session from another connection, not from a process that has it open";
+
+/** `takesOver` says that the user wants it from whoever has it. */
+export function busySession(
+  name: string,
+  error: unknown,
+  { isElsewhere = false, takesOver = false }: { isElsewhere?: boolean; takesOver?: boolean } = {},
+): LiveError {
   const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
   const pid = data?.holder?.pid;
   return new LiveError(
     exitCodes.notStarted,
     "session_busy",
     `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : isElsewhere ? "another client" : "another process"}`,
-    isElsewhere
+    isElsewhere && typeof pid !== "number"
       ? "take it over with --takeover, or close it there"
-      : "try again when it is done, or choose another name",
+      : `try again when it is done, or choose another name${takesOver ? noTakeover : ""}`,
   );
 }

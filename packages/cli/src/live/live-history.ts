@@ -35,17 +35,22 @@ export class LiveHistory {
   }
 
   /** `target` is called when the session starts, after it was looked up at the agent. */
-  recorder(target: () => AgentTarget, name: string | undefined): LiveRecorder {
+  recorder(
+    target: () => AgentTarget,
+    name: string | undefined,
+    /** Finds the session of which it is a copy. */
+    original?: () => Promise<string | undefined>,
+  ): LiveRecorder {
     let isNew = false;
     return new LiveRecorder(
       async () => {
         const [history, { managedRecorder }] = await Promise.all([this.open(), import("./recording.ts")]);
         const { agent, known, listed } = target();
-        isNew = known === undefined;
+        isNew = known === undefined && original === undefined;
         const failed = (error: unknown) => this.#failed(error);
         const isNamed = known === undefined && listed === undefined;
         const names = isNamed ? { name } : { title: listed?.title };
-        return managedRecorder(history, { agent, known, ...names, failed });
+        return managedRecorder(history, { agent, known, ...names, original, failed });
       },
       async (id) => {
         if (isNew) await this.#delete(id);
@@ -54,11 +59,11 @@ export class LiveHistory {
   }
 
   /** Throws a LiveError if another process uses the session. */
-  async claim({ id, name }: HistorySession): Promise<void> {
+  async claim({ id, name }: HistorySession, takesOver = false): Promise<void> {
     try {
       await (await this.open()).claim(id);
     } catch (error) {
-      if (isBusy(error)) throw busySession(name ?? id, error);
+      if (isBusy(error)) throw busySession(name ?? id, error, { takesOver });
       // writes report the failure
     }
   }

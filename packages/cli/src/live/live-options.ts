@@ -32,6 +32,8 @@ export interface LiveOptions {
   /** Additional directories, absolute. */
   readonly extraRoots: readonly string[];
   readonly session: string | undefined;
+  /** The session must exist. */
+  readonly isResumed?: boolean;
   /** Continue the most recent session in the directory. */
   readonly isContinued: boolean;
   readonly policy: PolicyFile | undefined;
@@ -67,7 +69,7 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
   const url = text("url");
   if (url !== undefined && (agent !== undefined || argv.length > 0))
     throw usageError("expected --url alone, got another agent too", help);
-  for (const name of ["header", "token-file", "takeover"])
+  for (const name of ["header", "token-file", "takeover", "plain-post"])
     if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
   if (values["continue"] === true) checkContinued(values, help);
   if (values["session"] !== undefined && values["no-history"] === true)
@@ -87,6 +89,7 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     isCwdGiven: text("cwd") !== undefined,
     extraRoots: list("add-dir").map((given) => (isHere ? extraRoot(given, help) : resolve(given))),
     session: nameOf(text("session"), help),
+    isResumed: values["resume"] === true,
     isContinued: values["continue"] === true,
     policy: await givenPolicy(text("policy")),
     allow: list("allow"),

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError, RequestError } from "@parley/acp";
+import { busySession } from "./live-error.ts";
 import { liveErrorFrom } from "./start-session.ts";
 
 test("a hint for a remote agent speaks of the network, not of a program or its stderr", () => {
@@ -20,4 +21,17 @@ test("an error about a directory of a remote agent names its server", () => {
   assert.match(message, /^the agent at far:8080 could not open a session: cwd: \/nowhere/);
   assert.equal(hint, "--cwd DIR names a directory of far:8080");
   assert.match(liveErrorFrom(error, {}).message, /^the agent could not open/);
+});
+
+test("a session that a process has open is said to be out of reach for --takeover", () => {
+  const holder = { pid: 4711, since: 0 };
+  const held = new RequestError("conflict", "held", { data: { reason: "session_held", holder } });
+  const { message, hint } = busySession("mine", held, { takesOver: true });
+  assert.equal(message, "the session mine is in use by process 4711");
+  assert.match(
+    hint ?? "",
+    /--takeover takes a session from another connection, not from a process that has it open/,
+  );
+  const elsewhere = busySession("mine", new RequestError("conflict", "held"), { isElsewhere: true });
+  assert.equal(elsewhere.hint, "take it over with --takeover, or close it there");
 });

@@ -103,7 +103,7 @@ async function reopened(
   running: ManagedConnection,
   sessionId: string,
   options: ManagedSessionOptions,
-  { replays, notice }: TakenWith,
+  { replays, notice, takesOver }: TakenWith,
 ): Promise<ManagedSession | undefined> {
   const { resume, load } = running.capabilities;
   if (!resume && !load) {
@@ -117,7 +117,10 @@ async function reopened(
   } catch (error) {
     // agents use many codes for unknown sessions; opening a new one shows whether the agent works
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
-    if (isBusy(error)) throw busySession(sessionId, error, isRemote({ entry: running.spec }));
+    if (isBusy(error)) {
+      const isElsewhere = isRemote({ entry: running.spec });
+      throw busySession(sessionId, error, { isElsewhere, ...optional({ takesOver }) });
+    }
     notice(`the agent cannot open the session (${safeLine(error.message)}): ${newSession}`);
     return undefined;
   }
@@ -147,6 +150,13 @@ export function liveErrorFrom(
   }
   if (error instanceof ConnectionError) {
     const { kind, message, stderr = "" } = error;
+    if (kind === "session_taken")
+      return new LiveError(
+        exitCodes.sessionTaken,
+        kind,
+        "another client has taken the session; what was asked goes on there",
+        "--takeover takes it back",
+      );
     const isWrong = kind === "protocol" || kind === "too_large";
     return new LiveError(
       exitCodes.agentError,

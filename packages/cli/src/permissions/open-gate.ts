@@ -27,7 +27,7 @@ import { allowsEverything, refuseForRoot } from "./rules-for-root.ts";
 
 export interface OpenGateOptions
   extends RunRules,
-    Pick<GateOptions, "asker" | "agent" | "extraRoots" | "env" | "beforeWrite"> {
+    Pick<GateOptions, "asker" | "agent" | "isOwn" | "trustsTitles" | "extraRoots" | "env" | "beforeWrite"> {
   /** The sandbox of commands. Default: workspace. */
   readonly sandbox?: SandboxChoice | undefined;
   /** A command that is asked before the asker. */
@@ -47,7 +47,17 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const { asker, agent, extraRoots, env, beforeWrite, warn, sandbox: profile = "workspace" } = options;
+  const {
+    asker,
+    agent,
+    isOwn,
+    trustsTitles,
+    extraRoots,
+    env,
+    beforeWrite,
+    warn,
+    sandbox: profile = "workspace",
+  } = options;
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
@@ -64,7 +74,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
     ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: warn }) } }),
-    ...optional({ asker, agent, extraRoots, env, beforeWrite }),
+    ...optional({ asker, agent, isOwn, trustsTitles, extraRoots, env, beforeWrite }),
     ...(options.reviewer === undefined
       ? {}
       : { reviewer: reviewer({ command: options.reviewer, agent, ...optional({ note: warn }) }) }),

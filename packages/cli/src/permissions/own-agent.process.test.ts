@@ -144,7 +144,7 @@ test("what an agent did by itself against a rule is told, and is exit code 3", p
     assert.equal(text.status, 3, text.stderr);
     assert.match(
       text.stderr,
-      /the agent did what a rule forbids, without asking: read .*x\.txt \(deny read x\.txt \(--deny\)\)\n {2}run rm x\.txt .*\n.*cannot stop what an agent does itself: run it in a sandbox/,
+      /the agent acted against a rule, without asking: read .*x\.txt \(deny read x\.txt \(--deny\)\)\n {2}run rm x\.txt .*\n.*cannot stop what an agent does itself: run it in a sandbox/,
     );
     const events = eventsOf(await probe.run(play, [...rules, "--json"]));
     const told = events.filter((each) => each["effect"] === "violation");
@@ -161,6 +161,33 @@ test("what an agent did by itself against a rule is told, and is exit code 3", p
   }
   const { stdout } = await probe.parley(["permissions", "log", "--json"]);
   assert.match(stdout, /"effect":"violation"/);
+});
+
+test("so is it if a rule wanted it asked; what was asked or decided is not told", patience, async () => {
+  const edit = {
+    tool: { title: "Edit", kind: "edit", locations: [{ path: at("x.txt") }] },
+  } satisfies AgentStep;
+  const ran = await probe.run([edit, { say: "done" }], ["--ask", "write"]);
+  assert.equal(ran.status, 3);
+  assert.match(ran.stderr, /acted against a rule, without asking: write .*x\.txt \(ask write \(--ask\)\)/);
+  // no rule, no offence
+  assert.equal((await probe.run([edit, { say: "done" }])).status, 0);
+  // nobody can be asked here: a no of ours is no offence either
+  const asked: AgentStep[] = [
+    { ...edit, steps: [{ ask: true }] },
+    { ...edit, steps: [{ write: at("x.txt"), content: "x" }] },
+    {
+      tool: { title: "Run", kind: "execute", rawInput: { command: "true" } },
+      steps: [{ run: { command: "true" } }],
+    },
+  ];
+  const play = { editions: ["v1"] as const, otherwise: asked };
+  const events = eventsOf(await probe.run(play, ["--ask", "write", "--ask", "exec", "--json"]));
+  assert.equal(events.filter((each) => each["effect"] === "deny").length, 3);
+  assert.deepEqual(
+    events.filter((each) => each["effect"] === "violation"),
+    [],
+  );
 });
 
 test("what an agent asked about, and what was refused it, is no offence", patience, async () => {

@@ -40,7 +40,7 @@ export interface RunEnd {
 export interface RunDecision {
   /** One line. */
   readonly what: string;
-  /** `violation`: the agent did it without asking, although a rule forbids it. */
+  /** `violation`: the agent did it without asking, although a rule forbids it or wants it asked. */
   readonly effect: "allow" | "deny" | "cancelled" | "violation";
   readonly by: "rule" | "default" | "boundary" | "user" | "reviewer" | "nobody" | "approval" | "agent";
   /** Names the rule, if one matched. */

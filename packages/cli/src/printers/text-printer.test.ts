@@ -161,3 +161,24 @@ test("a message that is broken off by a question goes on below it", async () => 
   printer.progress("working");
   assert.equal(shown, "  May I\n\n  thank you.\n");
 });
+
+test("a pause of the model is told: in the status line of a terminal, else as a notice; not one of a recorded session", () => {
+  const told = (time: number, isTerminal: boolean) => {
+    const lines: (string | undefined)[] = [];
+    const printer = new TextPrinter({
+      output: { write: () => undefined, flush: () => undefined },
+      paint: painter(false),
+      warn: (text) => lines.push(`warned: ${text}`),
+      ...(isTerminal && { status: (text: string | undefined) => lines.push(text) }),
+      cwd: "/nowhere",
+    });
+    const retry = { attempt: 2, of: 5, delayMs: 7_500, reason: "The rate limit is reached." };
+    const update = { sessionUpdate: "session_info_update", _meta: { "parley.dev/retry": retry } };
+    printer.entry({ seq: 1, time, kind: "update", update } as unknown as Entry); // as: a fixture
+    return lines;
+  };
+  const line = "waiting 8 s, attempt 2 of 5: The rate limit is reached.";
+  assert.deepEqual(told(Date.now(), true), [line]);
+  assert.deepEqual(told(Date.now(), false), [`warned: ${line}`]);
+  assert.deepEqual(told(0, true), []);
+});

@@ -16,6 +16,7 @@ import { type Drawing, drawing } from "../draw/draw-options.ts";
 import { compactionLines, noticeLines } from "../draw/event-lines.ts";
 import { type Marks, unicodeMarks } from "../draw/marks.ts";
 import { userLines } from "../draw/message-lines.ts";
+import { attachedName } from "../draw/placeholders.ts";
 import { PlanChanges } from "../draw/plan-lines.ts";
 import { isWorthShowing, titleLine, toolCard } from "../draw/tool-card.ts";
 import { usageText } from "../draw/usage-text.ts";
@@ -23,6 +24,7 @@ import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
+import { waitNote } from "./model-wait.ts";
 import type { Output } from "./output.ts";
 import type { RunDecision, RunEnd, RunPrinter, RunStart } from "./run-printer.ts";
 import { PlainMessage, PlainThought, type SpokenText } from "./spoken-text.ts";
@@ -146,6 +148,8 @@ export class TextPrinter implements RunPrinter {
     const { update } = entry.kind === "update" ? entry : {};
     if (update?.sessionUpdate === "agent_message_chunk") return this.#chunk("message", update, entry);
     if (update?.sessionUpdate === "agent_thought_chunk") return this.#chunk("thought", update, entry);
+    const wait = waitNote(entry, Date.now());
+    if (wait !== undefined) (this.showsProgress ? this.progress : this.notice).call(this, wait);
     const before = isWhole(update) ? this.#currentText(update.sessionUpdate, update.messageId) : "";
     const { version } = this.#view;
     applyEntry(this.#view, entry);
@@ -215,14 +219,17 @@ export class TextPrinter implements RunPrinter {
     this.#shownPrompts.add(messageId);
     this.#begin("message");
     this.#messageId = undefined;
-    const { prompts, paint } = this.#options;
+    const { prompts, paint, cwd } = this.#options;
     const content = prompts?.get(messageId) ?? item.content;
     const isReported = prompts !== undefined && !prompts.has(messageId);
     const note = isReported ? ["(as reported by the agent)"] : [];
     const lines = this.#isPlain
-      ? [...note, ...safeText(content.map(textOf).join("\n")).trimEnd().split("\n")].map((line) =>
-          paint("user", `> ${line}`),
-        )
+      ? [
+          ...note,
+          ...safeText(content.map((each) => attachedName(each, cwd) ?? textOf(each)).join("\n"))
+            .trimEnd()
+            .split("\n"),
+        ].map((line) => paint("user", `> ${line}`))
       : [...userLines({ ...item, content }, this.#drawing), ...note.map((line) => paint("dim", `  ${line}`))];
     this.#write(`${lines.join("\n")}\n`);
   }
@@ -235,7 +242,7 @@ export class TextPrinter implements RunPrinter {
     // once each, up to a limit; the end of the run has the count
     if (this.#shownRefusals.has(what) || this.#shownRefusals.size >= maxRefusals) return;
     this.#shownRefusals.add(what);
-    const how = effect === "deny" ? "refused" : "done by the agent although a rule forbids it";
+    const how = effect === "deny" ? "refused" : "done by the agent without asking, against a rule";
     this.#event(`${paint("warning", "?")} ${safeLine(what)}: ${paint("error", how)}${why}`);
   }
 

@@ -1,33 +1,93 @@
 // The answers to a permission question: letters for the usual ones, numbers for the others.
 
-import { parseRule } from "@parley/client/internal";
+import { commandText, parseRule, shownSource } from "@parley/client/internal";
 import { type PermissionChoice, type PermissionQuestion, RuleError } from "@parley/client/policy";
+import { nearText } from "../terminal/near-text.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import type { ShownAnswer } from "./answer-rows.ts";
+
+/** Where the question is asked: who asks, and in which directory. */
+export interface QuestionPlace {
+  readonly agent: string;
+  readonly cwd: string;
+}
 
 /** The letters of the usual answers, by what they choose. */
 const letters = [
-  { letter: "y", effect: "allow", scope: "once", name: "once" },
-  { letter: "s", effect: "allow", scope: "session", name: "this session" },
-  { letter: "a", effect: "allow", scope: "workspace", name: "this folder, 30 days" },
-  { letter: "n", effect: "deny", scope: "once", name: "no" },
+  { letter: "y", id: "allow:once" },
+  { letter: "s", id: "allow:session" },
+  { letter: "w", id: "allow:edits" },
+  { letter: "a", id: "allow:workspace" },
+  { letter: "n", id: "deny:once" },
 ] as const;
 
 export function usualAnswers({ choices }: PermissionQuestion) {
-  return letters.flatMap(({ letter, effect, scope, name }) => {
-    const id = `${effect}:${scope}`;
-    return choices.some((choice) => choice.id === id) ? [{ letter, name, id }] : [];
+  return letters.flatMap(({ letter, id }) => {
+    const choice = choices.find((each) => each.id === id);
+    return choice === undefined ? [] : [{ letter, id, rules: choice.rules ?? [] }];
   });
+}
+
+/** The longest command that is named in an answer. */
+const longestCommand = 30;
+
+/** What an answer covers that is remembered: exactly what was shown. */
+function covered({ subjects }: PermissionQuestion): string {
+  const [only, another] = subjects;
+  const files = subjects.every(({ operation }) => operation === "write" || operation === "read");
+  if (only === undefined || another !== undefined)
+    return files ? `these ${subjects.length} files` : "exactly these things";
+  const { operation, deletes, host, tool } = only;
+  switch (operation) {
+    case "read":
+      return "reading this file";
+    case "write":
+      return deletes ? "deleting this file" : "this file";
+    case "exec": {
+      const command = shownSource(escapedLine(commandText(only) ?? ""));
+      return command === "" || command.length > longestCommand ? "this command" : `\`${command}\``;
+    }
+    case "net":
+      return escapedLine(host ?? "this host");
+    case "mcp":
+      return tool === undefined ? "this tool" : escapedLine(`${tool.server}/${tool.name}`);
+    default:
+      return "exactly this";
+  }
+}
+
+/**
+ * The usual answers, each with what it covers. `no` are the keys that say no. Of something that is asked every time there is
+ * only yes and no.
+ */
+export function shownAnswers(
+  question: PermissionQuestion,
+  { cwd }: Pick<QuestionPlace, "cwd">,
+  no = "n/Enter",
+): readonly ShownAnswer[] {
+  const what = covered(question);
+  const texts: Readonly<Record<(typeof letters)[number]["id"], Omit<ShownAnswer, "keys">>> = {
+    "allow:once": { text: "yes, this once", short: "once" },
+    "allow:session": { text: `${what}, this session`, short: "this session" },
+    "allow:edits": { text: "all edits, this session", short: "all edits" },
+    "allow:workspace": { text: `${what}, always in this folder (30 days)`, short: "this folder, 30 days" },
+    "deny:once": { text: "no" },
+  };
+  const usual = usualAnswers(question).map(({ letter, id, rules }): ShownAnswer => {
+    const rule = escapedLine(nearText(rules.join("; "), cwd));
+    const isListed = letter !== "n";
+    return { keys: isListed ? letter : no, ...texts[id], isListed, ...(rule === "" ? {} : { rule }) };
+  });
+  const more = [
+    { keys: "e", text: "no, say why" },
+    { keys: "?", text: "more" },
+  ];
+  return [...usual, ...(question.always ? [] : more)];
 }
 
 /** Whatever the agent calls its options, a no is a no. */
 export function noOf({ choices }: PermissionQuestion): string {
   return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id ?? "deny:once";
-}
-
-/** The letters and what they mean. `no` are the keys that say no. Of something that is asked every time there is only yes and no. */
-export function answerWords(question: PermissionQuestion, no = "n/Enter"): readonly string[] {
-  const shown = usualAnswers(question).map(({ letter, name }) => `${letter === "n" ? no : letter} ${name}`);
-  return [...shown, ...(question.always ? [] : ["e no, say why", "? more"])];
 }
 
 export function notAnAnswer(typed: string): string {
@@ -59,7 +119,7 @@ export function editedRule(
 
 /** The answers without a letter. */
 export function listed(choices: readonly PermissionChoice[]): readonly PermissionChoice[] {
-  return choices.filter(({ id }) => !letters.some(({ effect, scope }) => id === `${effect}:${scope}`));
+  return choices.filter(({ id }) => !letters.some((each) => each.id === id));
 }
 
 /** By its number, or by the name or the id of one alone. */

@@ -4,18 +4,21 @@ import { relative } from "node:path";
 import { gitPatch } from "@parley/acp/internal";
 import { commandText, shownSource, summaryOf } from "@parley/client/internal";
 import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
-import { wholePatchLines } from "../draw/patch-text.ts";
+import { diffLines } from "../draw/diff-lines.ts";
+import { drawing } from "../draw/draw-options.ts";
+import { patchRows } from "../draw/patch-rows.ts";
+import { nearFolder, nearText } from "../terminal/near-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
-import { isEditable, listed } from "./permission-answers.ts";
+import { isEditable, listed, type QuestionPlace } from "./permission-answers.ts";
 
 const shownDiffLines = 60;
 const shownOptions = 20;
 
-/** Where the question is asked: who asks, and in which directory. */
-export interface QuestionPlace {
-  readonly agent: string;
-  readonly cwd: string;
+/** How much room there is: columns (default: lines are not wrapped) and lines of a change (default 60). */
+export interface QuestionRoom {
+  readonly columns?: number;
+  readonly most?: number;
 }
 
 /** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
@@ -23,28 +26,32 @@ export function questionLines(
   question: PermissionQuestion,
   place: QuestionPlace,
   paint: Paint,
-  mostDiffLines = shownDiffLines,
+  { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
 ): string[] {
   const { reason, subjects, always } = question;
   const isSeveral = subjects.length > 1;
   // of something that is asked every time no more can be asked for
   const most = always ? Number.POSITIVE_INFINITY : mostDiffLines;
   return [
-    `${paint("warning", "?")} ${paint("strong", heading(question, place.agent))}`,
-    paint("dim", `  ${escapedLine(reason)}${always ? "; this is asked every time" : ""}`),
-    ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, paint)),
-    ...shownPatch(changeLines(question, place, paint), most),
+    `${paint("warning", "?")} ${paint("strong", heading(question, place))}`,
+    paint(
+      "dim",
+      `  ${nearText(escapedLine(reason), place.cwd)}${always ? "; this is asked every time" : ""}`,
+    ),
+    ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, place, paint)),
+    ...shownPatch(changeLines(question, place, columns, paint), most),
     ...numbered(question.choices, ({ isExtra }) => !isExtra, paint),
   ];
 }
 
 /** Who does it: what an agent only says that it will do nobody can hold it to. */
-function heading({ summary, subjects }: PermissionQuestion, agent: string): string {
+function heading({ summary, subjects }: PermissionQuestion, { agent, cwd }: QuestionPlace): string {
   const [first, another] = subjects;
   const isCommands = subjects.length > 0 && subjects.every((subject) => commandText(subject) !== undefined);
-  const where = first?.cwd === undefined || another !== undefined ? "" : ` in ${first.cwd}`;
+  const folder = first?.cwd === undefined || another !== undefined ? undefined : nearFolder(first.cwd, cwd);
+  const where = folder === undefined ? "" : ` in ${folder}`;
   const commands = subjects.length === 1 ? "a command" : `${subjects.length} commands`;
-  const things = another === undefined ? summary : `do ${subjects.length} things`;
+  const things = another === undefined ? nearText(summary, cwd) : `do ${subjects.length} things`;
   const what = escapedLine(isCommands ? `run ${commands}${where}` : things);
   const who = escapedLine(agent);
   return first?.origin === "claim" ? `${who} wants to ${what}` : `${what}, for ${who}`;
@@ -55,12 +62,17 @@ function subjectLines(
   subject: Subject,
   { env = subject.env ?? {} }: PermissionQuestion,
   isSeveral: boolean,
+  { cwd }: QuestionPlace,
   paint: Paint,
 ): string[] {
   const command = commandText(subject);
-  if (command === undefined) return isSeveral ? [`  ${escapedLine(summaryOf(subject))}`] : [];
+  if (command === undefined) return isSeveral ? [`  ${nearText(escapedLine(summaryOf(subject)), cwd)}`] : [];
+  const folder =
+    subject.cwd === undefined
+      ? "a folder that is not named"
+      : (nearFolder(subject.cwd, cwd) ?? "this folder");
   return [
-    ...(isSeveral ? [`  in ${escapedLine(shownSource(subject.cwd ?? "a folder that is not named"))}`] : []),
+    ...(isSeveral ? [`  in ${escapedLine(shownSource(folder))}`] : []),
     ...variableLines(env, subject.env ?? {}, paint),
     ...shownSource(escapedSource(command))
       .split("\n")
@@ -81,54 +93,42 @@ function variableLines(
   );
 }
 
+/** The lines of the change are indented by four blanks. */
+const indent = "    ";
+
 function changeLines(
   { diff, moreDiffs = [], patch = "", subjects }: PermissionQuestion,
   { cwd }: QuestionPlace,
+  columns: number,
   paint: Paint,
 ): string[] {
-  const patches = [...(diff === undefined ? [] : [diff]), ...moreDiffs].map(({ path, oldText, newText }) =>
-    gitPatch(nearPath(path, cwd), oldText, newText),
-  );
-  const [only = "", another] = patches;
+  const changes = [...(diff === undefined ? [] : [diff]), ...moreDiffs];
+  const texts = changes.map(({ path, oldText, newText }) => gitPatch(nearPath(path, cwd), oldText, newText));
+  const patches = changes.length > 0 ? texts : patch === "" ? [] : [patch];
+  const rows = patches.map((text) => patchRows(shownSource(text), true));
+  const files = rows.flat().filter(({ kind }) => kind === "file");
+  const [only, another] = files;
+  const [subject, further] = subjects;
+  const isNamed = further === undefined && subject?.path !== undefined;
   // the heading names one file
-  const own = another === undefined ? [only.slice(Math.max(0, only.search(/^@@ /m)))] : patches;
-  const all = patches.length === 0 ? [nearHeaders(withoutHeading(patch, subjects), cwd)] : own;
-  return all
-    .filter((each) => each !== "")
-    .flatMap((each) => wholePatchLines(shownSource(each), paint))
-    .map((line) => `    ${line}`);
+  const isHeading = changes.length === 1 || (isNamed && only?.text === subject?.path);
+  const showsFiles = another !== undefined || !isHeading;
+  const width = columns - indent.length;
+  return rows
+    .flatMap((each, at) => {
+      const path = changes[at]?.path ?? files[at]?.text;
+      const shown = each.map((row) =>
+        row.kind === "file" ? { ...row, text: nearText(row.text, cwd) } : row,
+      );
+      return diffLines(shown, { path, showsFiles }, drawing({ width, paint, cwd, isExpanded: true }));
+    })
+    .map((line) => `${indent}${line}`);
 }
 
 /** Relative to the directory of the session, if it is inside. */
 function nearPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
   return near === "" || /^\.\.(?:[\\/]|$)/.test(near) ? path : near;
-}
-
-/** Without the lines that only repeat the file of the heading. Other names and modes are shown. */
-function withoutHeading(patch: string, [subject, another]: readonly Subject[]): string {
-  if (subject?.path === undefined || another !== undefined) return patch;
-  const { path } = subject;
-  const start = `diff --git ${path} ${path}\n`;
-  const headings = [
-    `${start}--- ${path}\n+++ ${path}\n@@ `,
-    `${start}new file mode 100644\n--- /dev/null\n+++ ${path}\n@@ `,
-  ];
-  const repeated = headings.find((heading) => patch.startsWith(heading));
-  return repeated === undefined ? patch : patch.slice(repeated.length - "@@ ".length);
-}
-
-/** The same in the lines of a patch that name a file. What the patch changes stays as it is. */
-function nearHeaders(patch: string, cwd: string): string {
-  let isHeader = true;
-  const lines = patch.split("\n").map((line) => {
-    if (line.startsWith("@@ ")) isHeader = false;
-    else if (line.startsWith("diff --git ")) isHeader = true;
-    if (!isHeader) return line;
-    // git writes a and b before a name
-    return line.replaceAll(` ${cwd}/`, " ").replaceAll(` a${cwd}/`, " a/").replaceAll(` b${cwd}/`, " b/");
-  });
-  return lines.join("\n");
 }
 
 function shownPatch(lines: readonly string[], most: number): string[] {
@@ -141,10 +141,10 @@ export function moreLines(
   question: PermissionQuestion,
   place: QuestionPlace,
   paint: Paint,
-  mostDiffLines = shownDiffLines,
+  { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
 ): string[] {
   const { claimed, choices } = question;
-  const all = mostDiffLines === Number.POSITIVE_INFINITY ? [] : changeLines(question, place, paint);
+  const all = mostDiffLines === Number.POSITIVE_INFINITY ? [] : changeLines(question, place, columns, paint);
   const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
     ...(all.length > mostDiffLines ? all : []),

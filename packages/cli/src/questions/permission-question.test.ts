@@ -4,6 +4,8 @@ import type { PermissionQuestion, Subject } from "@parley/client/policy";
 import {
   choice,
   commandSubject as command,
+  editChoices,
+  editSubject,
   usualChoices as usual,
 } from "../../test/support/question-samples.ts";
 import { askPermission } from "./permission-question.ts";
@@ -36,19 +38,49 @@ async function asked(given: Partial<PermissionQuestion>, answers: readonly (stri
   return { reply, shown };
 }
 
-test("a question is what, why, the command once, and one line of letters", async () => {
+test("a question is what, why, the command once, and each answer with what it covers and the rule", async () => {
   const { shown } = await asked({}, ["y"]);
   assert.equal(
     shown,
     [
-      "? run a command in /project, for claude",
+      "? run a command, for claude",
       "  no rule applies to it",
       "    npm test",
-      "  y once  s this session  a this folder, 30 days  n/Enter no  e no, say why  ? more > ",
+      "  y  yes, this once",
+      "  s  `npm test`, this session                     allow exec npm test",
+      "  a  `npm test`, always in this folder (30 days)  allow exec npm test",
+      "  n/Enter no  e no, say why  ? more",
+      "  Answer (y, s, a, n/Enter, e, ?): ",
     ].join("\n"),
   );
   const claim = await asked({ subjects: [{ ...command, origin: "claim" }] }, ["y"]);
-  assert.match(claim.shown, /^\? claude wants to run a command in \/project\n/);
+  assert.match(claim.shown, /^\? claude wants to run a command\n/);
+  const below = await asked({ subjects: [{ ...command, cwd: "/project/web" }] }, ["y"]);
+  assert.match(below.shown, /^\? run a command in web, for claude\n/);
+});
+
+test("a change can be allowed with all edits of this session, and paths are relative to the folder", async () => {
+  const given = {
+    summary: "write /project/src/a.ts",
+    subjects: [editSubject],
+    reason: "/project/src/a.ts is new",
+    choices: editChoices,
+  };
+  const { shown, reply } = await asked(given, ["w"]);
+  assert.equal(reply, "allow:edits");
+  assert.equal(
+    shown,
+    [
+      "? claude wants to write src/a.ts",
+      "  src/a.ts is new",
+      "  y  yes, this once",
+      "  s  this file, this session                     allow write src/a.ts",
+      "  w  all edits, this session                     allow write",
+      "  a  this file, always in this folder (30 days)  allow write src/a.ts",
+      "  n/Enter no  e no, say why  ? more",
+      "  Answer (y, s, w, a, n/Enter, e, ?): ",
+    ].join("\n"),
+  );
 });
 
 test("one letter answers: yes once, for the session, for this folder, no", async () => {
@@ -93,7 +125,7 @@ test("what is asked every time can be answered with yes and no only, and the que
   const { reply, shown } = await asked({ always: true, choices }, ["e", "?", "y"]);
   assert.equal(reply, "allow:once");
   assert.match(shown, /no rule applies to it; this is asked every time\n/);
-  assert.match(shown, / {2}y once {2}n\/Enter no > /);
+  assert.match(shown, / {2}y {2}yes, this once\n {2}n\/Enter no\n {2}Answer \(y, n\/Enter\): /);
   assert.doesNotMatch(shown, /say why|more/);
 });
 
@@ -124,7 +156,7 @@ test("V7 of several commands each has its directory and its variables, and of ma
   assert.match(both.shown, /^\? run 2 commands, for claude\n/);
   assert.match(
     both.shown,
-    /\n {2}in \/project\n {4}npm test\n {2}in \/elsewhere\n {2}with RM=evil\n {4}make\n/,
+    /\n {2}in this folder\n {4}npm test\n {2}in \/elsewhere\n {2}with RM=evil\n {4}make\n/,
   );
   const files = Array.from(
     { length: 40 },
@@ -138,7 +170,7 @@ test("V7 of several commands each has its directory and its variables, and of ma
 test("V7 letters that look like others, and characters that nobody sees, are shown by their number", async () => {
   const shellLine = "npm t\u0435st; a\u3164b\u00ad\u{e0041}";
   const { shown } = await asked({ subjects: [{ origin: "op", operation: "exec", shellLine }] }, ["n"]);
-  assert.ok(shown.includes("    npm t\\u{435}st; a\\u{3164}b\\u{ad}\\u{e0041}\n"), shown);
+  assert.ok(shown.includes("    npm t\\u{435}st; a\\u3164b\\u00ad\\u{e0041}\n"), shown);
 });
 
 test("of what is asked every time the whole change is shown, as no more can be asked for", async () => {
@@ -148,7 +180,7 @@ test("of what is asked every time the whole change is shown, as no more can be a
   const choices = [choice("allow:once"), choice("deny:once")];
   const { shown } = await asked({ ...given, choices, always: true }, ["n"]);
   assert.match(shown, /xevilx/);
-  assert.match(shown, /\+last\n/);
+  assert.match(shown, /202 \+ last\n/);
   assert.doesNotMatch(shown, /more lines|more characters/);
 });
 
@@ -159,7 +191,10 @@ test("all changes of a call are shown, each with its file", async () => {
     (name): Subject => ({ origin: "claim", operation: "write", path: `/p/${name}.ts` }),
   );
   const { shown } = await asked({ subjects, diff, moreDiffs }, ["n"]);
-  assert.match(shown, /a\.ts[\s\S]*\+harmless[\s\S]*b\.ts[\s\S]*\+evil/);
+  assert.match(
+    shown,
+    / {4}\/p\/a\.ts\n {4}new file\n {4}1 \+ harmless[\s\S]* {4}\/p\/b\.ts\n {4}new file\n {4}1 \+ evil/,
+  );
 });
 
 test("a change is shown once, and the rest of a long one on request", async () => {
@@ -167,7 +202,7 @@ test("a change is shown once, and the rest of a long one on request", async () =
   const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];
   const given = { summary: "write /project/a.ts", subjects, diff: { path: "/project/a.ts", newText } };
   const short = await asked(given, ["y"]);
-  assert.match(short.shown, /^\? write \/project\/a\.ts, for claude\n {2}no rule applies to it\n/);
+  assert.match(short.shown, /^\? write a\.ts, for claude\n {2}no rule applies to it\n/);
   assert.match(short.shown, /… \d+ more lines; type \? to see all/);
   assert.doesNotMatch(short.shown, /line 99/);
   assert.match((await asked(given, ["?", "y"])).shown, /line 99/);
@@ -187,7 +222,7 @@ test("where an agent asks which of its own options, they are shown at once", asy
   };
   const { reply, shown } = await asked(given, ["2"]);
   assert.equal(reply, "option:1");
-  assert.match(shown, /1 {2}Tabs .*\n {2}2 {2}Spaces .*\n {2}y once/);
+  assert.match(shown, /1 {2}Tabs .*\n {2}2 {2}Spaces .*\n {2}y {2}yes, this once/);
 });
 
 test("the rule that is remembered can be edited, and one that cannot be meant is explained", async () => {
@@ -209,9 +244,7 @@ test("a patch names files relative to the directory of the session, and changes 
   const file = (name: string, text: string) => ({ path: name, oldText: "a\n", newText: text });
   const two = { diff: file("/project/src/a.ts", "/project/x\n"), moreDiffs: [file("/other/b.ts", "b\n")] };
   const { shown } = await asked({ subjects: [command, command], ...two }, ["n"]);
-  assert.match(shown, /diff --git src\/a\.ts src\/a\.ts\n/);
-  assert.match(shown, /\+\/project\/x\n/);
-  assert.match(shown, /diff --git \/other\/b\.ts \/other\/b\.ts\n/);
+  assert.match(shown, / {4}src\/a\.ts\n {4}1 - a\n {4}1 \+ \/project\/x\n {4}\/other\/b\.ts\n/);
   const patch = [
     "diff --git a/project/c.ts b/project/c.ts",
     "--- /project/c.ts",
@@ -221,8 +254,7 @@ test("a patch names files relative to the directory of the session, and changes 
     "+++ /project/kept",
   ].join("\n");
   const other = await asked({ subjects: [command, command], patch }, ["n"]);
-  assert.match(other.shown, /git a\/c\.ts b\/c\.ts\n {4}--- c\.ts\n {4}\+\+\+ c\.ts\n/);
-  assert.match(other.shown, /--- \/project\/kept\n {4}\+\+\+ \/project\/kept\n/);
+  assert.match(other.shown, / {4}c\.ts\n {4}1 - -- \/project\/kept\n {4}1 \+ \+\+ \/project\/kept\n/);
 });
 
 test("the patch of one file does not repeat the name that the heading has, and shows every other name", async () => {
@@ -232,8 +264,13 @@ test("the patch of one file does not repeat the name that the heading has, and s
   const shownFor = async (patch: string) =>
     (await asked({ summary: "write /project/c.ts", subjects, patch }, ["n"])).shown;
   const own = await shownFor(patchOf("/project/c.ts"));
-  assert.match(own, /write \/project\/c\.ts\n.*\n {4}@@ -1,1 \+1,1 @@\n {4}-a\n {4}\+b\n/);
-  assert.match(await shownFor(patchOf("/project/d.ts")), /diff --git d\.ts d\.ts\n {4}--- d\.ts\n/);
+  assert.match(own, /write c\.ts\n.*\n {4}1 - a\n {4}1 \+ b\n/);
+  assert.match(await shownFor(patchOf("/project/d.ts")), /\n {4}d\.ts\n {4}1 - a\n/);
   const two = patchOf("/project/c.ts") + patchOf("/project/d.ts");
-  assert.match(await shownFor(two), /\+b\n {4}diff --git d\.ts d\.ts\n/);
+  assert.match(await shownFor(two), /\n {4}c\.ts\n {4}1 - a\n {4}1 \+ b\n {4}d\.ts\n/);
+  // a patch can do more than change lines
+  const more = "diff --git a/c.ts b/c.ts\nold mode 100644\nnew mode 100755\n";
+  assert.match(await shownFor(more), /c\.ts\n {4}old mode 100644\n {4}new mode 100755\n/);
+  const moved = "--- /project/secret.ts\n+++ /project/c.ts\n@@ -1,1 +1,1 @@\n-a\n+b\n";
+  assert.match(await shownFor(moved), /\n {4}secret\.ts → c\.ts\n/);
 });

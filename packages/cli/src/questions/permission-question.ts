@@ -3,18 +3,21 @@
 import type { PermissionQuestion, PermissionReply } from "@parley/client/policy";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import { columnsOf } from "../terminal/wrap-line.ts";
+import { listedAnswers } from "./answer-rows.ts";
 import type { Questions } from "./elicitation-questions.ts";
 import {
-  answerWords,
   editedRule,
   editedScope,
   isEditable,
   listedChoice,
   noOf,
   notAnAnswer,
+  type QuestionPlace,
+  shownAnswers,
   usualAnswers,
 } from "./permission-answers.ts";
-import { moreLines, type QuestionPlace, questionLines } from "./permission-lines.ts";
+import { moreLines, questionLines } from "./permission-lines.ts";
 
 export async function askPermission(
   question: PermissionQuestion,
@@ -24,11 +27,17 @@ export async function askPermission(
 ): Promise<PermissionReply> {
   const { ask, write } = questions;
   const usual = usualAnswers(question);
-  const keys = answerWords(question).join("  ");
-  write(`${questionLines(question, place, paint).join("\n")}\n`);
+  const answers = shownAnswers(question, place);
+  const keys = answers.map((each) => each.keys).join(", ");
+  const columns = columnsOf(process.stdout) ?? Number.POSITIVE_INFINITY;
+  const lines = [
+    ...questionLines(question, place, paint, { columns }),
+    ...listedAnswers(answers, columns, paint),
+  ];
+  write(`${lines.join("\n")}\n`);
   let isExpanded = false;
   for (;;) {
-    const answer = (await ask(`  ${keys} > `))?.trim();
+    const answer = (await ask(`  Answer (${keys}): `))?.trim();
     if (answer === undefined) return undefined;
     const word = answer.toLowerCase();
     if (word === "" || word === "no") return noOf(question);
@@ -36,7 +45,7 @@ export async function askPermission(
     if (chosen !== undefined) return chosen.id;
     if (word === "?" && !question.always) {
       isExpanded = true;
-      write(`${moreLines(question, place, paint).join("\n")}\n`);
+      write(`${moreLines(question, place, paint, { columns }).join("\n")}\n`);
       continue;
     }
     const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, isExpanded);

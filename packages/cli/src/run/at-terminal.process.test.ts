@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
@@ -87,7 +88,8 @@ function answering(...answers: string[]): Parameters<RunProbe["atTerminal"]>[2] 
   return {
     input: false,
     onOutput(shown, child) {
-      const questions = shown.split(/\? more > |Reason for the agent: /).length - 1;
+      const plain = stripVTControlCharacters(shown);
+      const questions = plain.split(/Answer \([^)]*\): |Reason for the agent: /).length - 1;
       if (questions > asked) child.stdin?.write(answers[asked++] ?? "");
     },
   };

@@ -2,6 +2,7 @@
 
 import type { Entry } from "@parley/acp";
 import type { ManagedAgent } from "@parley/client";
+import { beginsWork } from "@parley/client/internal";
 import { LateUpdates } from "../live/late-updates.ts";
 import { SlowReader } from "../printers/output.ts";
 
@@ -13,16 +14,19 @@ type Phase =
 export class EntryForwarder {
   readonly late = new LateUpdates();
   readonly #print: (entry: Entry) => void;
+  readonly #isOthers: () => boolean;
   readonly #reader = new SlowReader(process.stdout);
   #phase: Phase = { is: "early", entries: [] };
 
-  constructor(print: (entry: Entry) => void) {
+  /** `isOthers`: whether what the agent does now was asked for by somebody else. */
+  constructor(print: (entry: Entry) => void, isOthers: () => boolean) {
     this.#print = print;
+    this.#isOthers = isOthers;
   }
 
   entry(entry: Entry): void {
     const phase = this.#phase;
-    if (phase.is === "over") return;
+    if (phase.is === "over" || (this.#isOthers() && isWork(entry))) return;
     if (phase.is === "early") {
       phase.entries.push(entry);
       return;
@@ -51,4 +55,8 @@ export class EntryForwarder {
   end(): void {
     this.#phase = { is: "over" };
   }
+}
+
+function isWork(entry: Entry): boolean {
+  return entry.kind === "update" && beginsWork(entry.update);
 }

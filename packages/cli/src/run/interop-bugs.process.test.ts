@@ -336,14 +336,23 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
     assert.deepEqual([status, stdout], [0, "found\n"], stderr);
   });
 
-  test("bug 22: an agent that wants a login is not asked again and again", patience, async () => {
-    const authMethods = [{ type: "agent" as const, methodId: "browser", name: "In the browser" }];
-    const { status, stderr } = await probe.run({ loginRequired: true, authMethods });
-    assert.equal(status, 6);
-    assert.match(stderr, /wants a login.*\n.*\n.*browser \(In the browser\)/);
-    const [, line = ""] = /^parley: log in with: parley (agents login -- .*)$/m.exec(stderr) ?? [];
-    assert.match((await probe.typed(line)).stdout, /^The login succeeded/);
-  });
+  for (const edition of ["v1", "scoped"] as const) {
+    test(
+      `bug 22: an agent of ${edition} that wants a login is not asked again and again`,
+      patience,
+      async () => {
+        const authMethods = [{ type: "agent" as const, methodId: "browser", name: "In the browser" }];
+        const named = edition === "v1" ? [] : ["--edition", edition];
+        const scenario = { loginRequired: true, authMethods, editions: [edition] } as const;
+        const { status, stderr } = await probe.run(scenario, named);
+        assert.equal(status, 6);
+        assert.match(stderr, /wants a login.*\n.*\n.*browser \(In the browser\)/);
+        // the proposed line works as it is printed
+        const [, line = ""] = /^parley: log in with: parley (agents login .*)$/m.exec(stderr) ?? [];
+        assert.match((await probe.typed(line)).stdout, /^The login succeeded/);
+      },
+    );
+  }
 
   test(
     "bug 23: an agent does not take itself for a child of another one, nor find our secrets",

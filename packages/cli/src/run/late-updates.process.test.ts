@@ -13,7 +13,7 @@ const probe = new RunProbe();
  * An agent that does this for a prompt, and then when its input ends. Its timers are what is tested: how late it speaks.
  * No test waits by them.
  */
-function agent(name: string, onPrompt: string, onEnd = "process.exit(0);"): string[] {
+function agent(name: string, onPrompt: string, onEnd = "process.exit(0);", version = 1): string[] {
   const file = join(probe.folder, `${name}.mjs`);
   writeFileSync(
     file,
@@ -30,7 +30,10 @@ createInterface({ input: process.stdin })
     const { id, method } = JSON.parse(text);
     const answer = (result) => ({ id, result });
     const done = answer({ stopReason: "end_turn" });
-    if (method === "initialize") out(answer({ protocolVersion: 1, agentCapabilities: {} }));
+    if (method === "initialize")
+      out(answer(${version} === 1
+        ? { protocolVersion: 1, agentCapabilities: {} }
+        : { protocolVersion: 2, info: { name: "late", version: "1" }, capabilities: { session: {} } }));
     else if (method === "session/new") out(answer({ sessionId: "s" }));
     else if (method === "session/prompt") { ${onPrompt} }
   })
@@ -49,6 +52,14 @@ async function printed(command: readonly string[], ...args: readonly string[]): 
   const ran = await probe.parley(["run", "--no-history", "x", ...args, ...command]);
   assert.deepEqual([ran.status, ran.stderr], [0, ""]);
   return ran.stdout;
+}
+
+/** The output of an agent that is told what to do in this run. */
+async function told(command: readonly string[], does: string): Promise<string> {
+  const env = { PARLEY_TEST_DOES: does };
+  const { status, stdout } = await probe.parley(["run", "--no-history", "x", ...command], { env });
+  assert.equal(status, 0);
+  return stdout;
 }
 
 suite("after the answer", { concurrency: 2 }, () => {
@@ -112,6 +123,31 @@ suite("after the answer", { concurrency: 2 }, () => {
   test("so is it if the agent leaves as soon as its input ends (I3)", patience, async () => {
     const onPrompt = `out(chunk("Fine."), done); setTimeout(() => out(chunk(" Late.")), 100);`;
     assert.equal(await printed(agent("short-leaves", onPrompt)), "Fine. Late.\n");
+  });
+
+  test("on version 2 text after the end of a turn is printed, too", patience, async () => {
+    const state = (fields: string) => `update({ sessionUpdate: "state_update", ${fields} })`;
+    const onPrompt = `
+      const text = { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text: "Late." } };
+      out(answer({ messageId: "u" }), update({ sessionUpdate: "user_message", messageId: "u", content: [] }),
+        ${state('state: "running"')}, ${state('state: "idle", stopReason: "end_turn"')});
+      setTimeout(() => out(update(text)), 250);`;
+    assert.equal(await printed(agent("late-v2", onPrompt, undefined, 2)), "Late.\n");
+  });
+
+  test("after three runs without it, late text is not waited for, until some comes", patience, async () => {
+    const does = (what: string) => `process.env.PARLEY_TEST_DOES === "${what}"`;
+    const command = agent(
+      "learned",
+      `out(done); if (${does("late")}) setTimeout(() => out(chunk("Late.")), 800);`,
+      `if (${does("last")}) out(chunk("Last.")); process.stdout.write("", () => process.exit(0));`,
+    );
+    assert.equal(await told(command, "late"), "Late.\n");
+    for (let run = 1; run <= 3; run += 1) assert.equal(await told(command, "nothing"), "");
+    // it leaves as soon as its input ends
+    assert.equal(await told(command, "late"), "");
+    assert.equal(await told(command, "last"), "Last.\n");
+    assert.equal(await told(command, "late"), "Late.\n");
   });
 
   test("an agent that leaves slowly neither keeps the run nor is killed by it (G10)", patience, async () => {

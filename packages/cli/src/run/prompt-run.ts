@@ -5,7 +5,9 @@ import { type AcceptedContent, PromptInputError, promptContent } from "@parley/c
 import type { ManagedConnection, ManagedPrompt, ManagedSession } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
+import { askerName } from "../live/asker-name.ts";
 import { droppedUpdates, eventReporter, UnreadOutput } from "../live/event-reporter.ts";
+import { LateHabit } from "../live/late-habit.ts";
 import { LiveAgent, type LiveAsker, modeOf } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
 import { LiveHistory } from "../live/live-history.ts";
@@ -32,12 +34,17 @@ export class PromptRun {
   readonly #secrets: SecretsLoader;
   /** Aborts when the run must end, for any reason. */
   readonly #stopping = new AbortController();
-  readonly #entries = new EntryForwarder((entry) => this.#printer.entry(entry));
+  readonly #entries = new EntryForwarder(
+    (entry) => this.#printer.entry(entry),
+    // a session that is continued may be at work for somebody else
+    () => (this.#prompt?.isSent === true ? this.#prompt.isBehind : this.#continues),
+  );
   readonly #unread = new UnreadOutput();
   #history: LiveHistory | undefined;
   #target: AgentTarget | undefined;
   #agent: LiveAgent | undefined;
   #prompt: ManagedPrompt | undefined;
+  #continues = false;
   #isModeAsking = false;
   /** A remote agent cannot be reached at the moment. */
   #isCut = false;
@@ -102,10 +109,11 @@ export class PromptRun {
     if (this.#options.keepsHistory) this.#history = new LiveHistory(notice, this.#secrets);
     const chosen = await agentTarget(this.#options, this.#history);
     this.#target = chosen;
-    if (chosen.known !== undefined) await this.#history?.claim(chosen.known);
+    if (chosen.known !== undefined) await this.#history?.claim(chosen.known, this.#options.takesOver);
     const [input, { agent, running }] = await Promise.all([reading, this.#start(chosen)]);
     const target = await agent.resolve();
     this.#target = target;
+    this.#continues = target.known !== undefined || target.listed !== undefined;
     const content = await this.#content(input, target, running.capabilities);
     const session = await this.#session(agent, running);
     this.#stopping.signal.throwIfAborted();
@@ -156,7 +164,14 @@ export class PromptRun {
     // process.stdin takes 5 ms to make
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     const { terminalAsker } = await import("./terminal-asker.ts");
-    return terminalAsker({ agent: entry.name, cwd }, painter(true), this.#printer);
+    const name = () => askerName(entry, this.#agent?.running?.info);
+    const place = {
+      cwd,
+      get agent() {
+        return name();
+      },
+    };
+    return terminalAsker(place, painter(true), this.#printer);
   }
 
   async #session(agent: LiveAgent, running: ManagedConnection): Promise<ManagedSession> {
@@ -204,17 +219,18 @@ export class PromptRun {
     this.#printer.progress("waiting for the agent");
     this.#entries.late.begin();
     this.#outcome = await prompt.result;
-    // version 2 reports the end of a turn after its updates, as our own agent does in both
-    if (running.edition !== "v2" && !agent.isOwn) {
-      const { lateMs } = running.spec.quirks ?? {};
-      await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
-    }
+    if (agent.isOwn || !new LateHabit(running).mayBeLate) return;
+    const { lateMs } = running.spec.quirks ?? {};
+    await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
   }
 
   async #finish(agent: LiveAgent, running: ManagedConnection): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     // the next run may want the session, which our own agent holds until it has left
     await running.finish(agent.isOwn ? ownAgentMs : undefined);
+    const { hasLate } = this.#entries.late;
+    // a turn that failed says little about the agent
+    if (hasLate || this.#outcome?.stopReason === "end_turn") new LateHabit(running).note(hasLate);
     const dropped = droppedUpdates(running.counters);
     if (dropped !== undefined) this.#printer.notice(dropped);
     else if (this.#outcome?.stopReason === "end_turn" && !this.#entries.late.hasOutput)

@@ -77,14 +77,13 @@ test(
       .slice(2)
       .map((line) => line.trim());
     assert.deepEqual(lines, [
-      "@@ -1,2 +1,6 @@",
-      "keep",
-      "--- a comment",
-      "+++ i",
-      "+index me",
-      "+: \\u001b]0;",
-      "+rm -rf .",
-      "+\\u0007",
+      "1   keep",
+      "2 - -- a comment",
+      "2 + ++ i",
+      "3 + index me",
+      "4 + : \\u001b]0;",
+      "5 + rm -rf .",
+      "6 + \\u0007",
       "",
     ]);
   },

@@ -1,6 +1,6 @@
 // The table of `parley run`.
 
-import { type Command, option } from "../command/command.ts";
+import { type Command, flag, option } from "../command/command.ts";
 import { otherOptions, placeOptions, rightsOptions } from "../live/live-option-table.ts";
 
 export const runCommands: readonly Command[] = [
@@ -20,6 +20,7 @@ export const runCommands: readonly Command[] = [
       "  4    timeout\n" +
       "  5    the agent did not start, or the session is in use\n" +
       "  6    login needed\n" +
+      "  7    another client has taken the session\n" +
       "  130  cancelled",
     positionals: "[PROMPT] [-- COMMAND [ARGUMENTS]]",
     options: {
@@ -32,13 +33,16 @@ export const runCommands: readonly Command[] = [
       file: option("FILE", "Read the prompt from a file; - is stdin", { completes: "file", multiple: true }),
       image: option("FILE", "Attach an image", { completes: "file", multiple: true }),
       ...rightsOptions,
+      print: flag('The same as parley run: parley -p "what to do"', { short: "p" }),
       timeout: option("TIME", "Stop after 90, 90s, 10m or 1h (default: no limit)"),
       ...otherOptions,
     },
+    impliedBy: "print",
     json: true,
     examples: [
       'parley run "read README.md"',
       'parley run --agent claude "fix the failing test"',
+      'parley -p "read README.md"',
       'parley run --allow "write src/**" --allow "exec npm test" "fix the tests"',
       'git diff | parley run --agent claude "review this change"',
       'parley run --continue "now write a test for it"',

@@ -16,7 +16,7 @@ export interface RunFacts {
   readonly refusals: readonly Refusal[];
   /** The number of refusals. */
   readonly refused: number;
-  /** Actions of the agent that a rule forbids and that it did not ask about. */
+  /** Actions of the agent that a rule forbids or wants asked, and that it did not ask about. */
   readonly violations?: readonly Refusal[];
   /** Our own agent asks about changes and commands only because of its mode. */
   readonly isModeAsking?: boolean;
@@ -122,7 +122,7 @@ export function refusalMessage(refusals: readonly Refusal[], count: number): str
 
 export function violationMessage(violations: readonly Refusal[]): string {
   const all = violations.map(({ summary, reason }) => `${safeLine(summary)} (${safeLine(reason)})`);
-  return `the agent did what a rule forbids, without asking: ${listed(all)}`;
+  return `the agent acted against a rule, without asking: ${listed(all)}`;
 }
 
 function listed(lines: readonly string[]): string {

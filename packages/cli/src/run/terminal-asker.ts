@@ -6,7 +6,7 @@ import { loginAsker } from "../agents/login-asker.ts";
 import type { LiveAsker } from "../live/live-agent.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
 import { askElicitation } from "../questions/elicitation-questions.ts";
-import type { QuestionPlace } from "../questions/permission-lines.ts";
+import type { QuestionPlace } from "../questions/permission-answers.ts";
 import { askPermission } from "../questions/permission-question.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -49,7 +49,10 @@ export function terminalAsker(
         paint,
       ),
     ),
-    chooseLogin: inTurn(chooseLogin),
+    chooseLogin: inTurn((methods, name, { why }) => {
+      write(`${wrapped(safeLine(why))}\n`);
+      return chooseLogin(methods, name);
+    }),
     credential: inTurn(credential),
     terminalLogin: inTurn(terminalLogin),
     retry: inTurn((problem, { signal }) =>
@@ -61,7 +64,7 @@ export function terminalAsker(
     ),
     newSession: inTurn((problem, { signal }) =>
       confirmed(
-        `the agent no longer has the session: ${safeLine(problem.message)}`,
+        `${problem.crash === undefined ? "" : `the agent crashed: ${safeLine(problem.crash.message)}\n`}the agent no longer has the session: ${safeLine(problem.message)}`,
         "Start a new one? It does not know the previous conversation.",
         signal,
       ),

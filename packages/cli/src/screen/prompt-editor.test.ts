@@ -103,4 +103,8 @@ test("the menu shows completions, and Tab takes one", async () => {
   assert.match(made.draw(40).menu.join("\n"), /main\.ts/);
   press("\t");
   assert.equal(made.text, "@src/main.ts ");
+  type(":10-12");
+  assert.equal(made.text, "@src/main.ts:10-12", "lines follow a completed name");
+  type(" is: this");
+  assert.equal(made.text, "@src/main.ts:10-12 is: this");
 });

@@ -27,6 +27,9 @@ export interface DrawnPrompt extends Tail {
 
 const inverse = "\u001b[7m";
 const reset = "\u001b[0m";
+/** Ctrl-K, which lists the commands. */
+const deleteToLineEnd = "\u000b";
+const backspace = "\u007f";
 const border = "\u001b_border\u0007";
 
 /** Borders are ours to draw, and so is the cursor. */
@@ -50,6 +53,8 @@ export class PromptEditor {
   /** Called after each change of the text. */
   onChange: (() => void) | undefined;
   readonly #editor: BareEditor;
+  /** The line up to the cursor that the last key has completed. */
+  #completed = "";
 
   constructor({ rows, redraw, menu, menuRows = 8 }: PromptEditorOptions) {
     const host = {
@@ -96,11 +101,22 @@ export class PromptEditor {
   }
 
   complete(provider: AutocompleteProvider): void {
-    this.#editor.setAutocompleteProvider(provider);
+    this.#editor.setAutocompleteProvider({
+      ...provider,
+      applyCompletion: (...given) => {
+        const made = provider.applyCompletion(...given);
+        this.#completed = (made.lines[made.cursorLine] ?? "").slice(0, made.cursorCol);
+        return made;
+      },
+    });
   }
 
-  handle({ data }: KeyPress): void {
-    this.#editor.handleInput(data);
+  handle({ data, id, text }: KeyPress): void {
+    const completed = this.#completed;
+    this.#completed = "";
+    // lines of a file follow its name without the blank
+    if (text === ":" && /@(?:"[^"]+"|\S+) $/.test(completed)) this.#editor.handleInput(backspace);
+    this.#editor.handleInput(id === "alt+k" ? deleteToLineEnd : data);
   }
 
   draw(width: number): DrawnPrompt {

@@ -5,6 +5,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
+import { agent } from "@parley/acp";
+import { startGateway } from "@parley/gateway";
 import { prompt, RawEditor, scriptedCommand } from "../../test/support/raw-editor-probe.ts";
 import { launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 import { startServe } from "../../test/support/serve-probe.ts";
@@ -41,14 +43,54 @@ test(
       assert.ok("result" in (editor.answers(0)[0] ?? {}), JSON.stringify(editor.lines));
       assert.match(JSON.stringify(editor.answers(null)), /-32600.*a batch is not taken/);
     }
-    // nothing listens there
-    const editor = editorOf("http://127.0.0.1:1/acp", token);
-    editor.send({ id: 0, method: "initialize", params: v1 });
-    editor.child.stdin.end();
-    assert.equal((await editor.exit).code, 5);
-    assert.match(JSON.stringify(editor.answers(0)), /-32067/);
+    // nothing listens there; the address is not safe
+    for (const [address, words] of [
+      ["http://127.0.0.1:1/acp", /-32067/],
+      ["http://192.0.2.1/acp", /-32067.*use https:.*forward a port with ssh/],
+    ] as const) {
+      const editor = editorOf(address, token);
+      editor.send({ id: 0, method: "initialize", params: v1 });
+      editor.child.stdin.end();
+      assert.equal((await editor.exit).code, 5);
+      assert.match(JSON.stringify(editor.answers(0)), words);
+    }
   },
 );
+
+test(
+  "a prompt that is piped into connect is answered before it leaves, in both versions",
+  patience,
+  async (t) => {
+    const steps = [{ say: "begun" }, { say: " and done" }] as const;
+    const { url, token = "" } = await startServe(t, probe, ["--", ...scriptedCommand({ otherwise: steps })]);
+    for (const version of [1, 2] as const) {
+      const editor = editorOf(url, token);
+      const sessionId = await editor.open(version);
+      editor.send({ id: 2, method: "session/prompt", params: prompt(sessionId, "hello") });
+      editor.child.stdin.end();
+      assert.equal((await editor.exit).code, 0, editor.complaints);
+      assert.match(JSON.stringify(editor.lines), version === 1 ? /and done.*stopReason/ : /and done.*idle/);
+      assert.equal(editor.complaints, "");
+    }
+  },
+);
+
+test("connect leaves a turn that asks something when nobody can answer, and says so", patience, async (t) => {
+  const command = ["--", ...scriptedCommand({ otherwise: [{ ask: "Go on?" }] })];
+  const { url, token = "", child, logged, end } = await startServe(t, probe, command);
+  const editor = editorOf(url.replace("http", "ws"), token);
+  const sessionId = await editor.open(1);
+  editor.send({ id: 2, method: "session/prompt", params: prompt(sessionId, "hello") });
+  editor.child.stdin.end();
+  assert.equal((await editor.exit).code, 0, editor.complaints);
+  assert.match(
+    editor.complaints,
+    /left a running turn, which goes on at the server: the agent asks something, and stdin has ended/,
+  );
+  child.kill("SIGTERM");
+  await logged(({ message }) => String(message).startsWith("stopping"));
+  await end("SIGTERM");
+});
 
 test("a server that dies is told within seconds, and Ctrl-C then ends a run at once", patience, async (t) => {
   const command = ["--", ...scriptedCommand({ otherwise: [{ say: "begun" }, { wait: "cancelled" }] })];
@@ -108,6 +150,46 @@ test(
 );
 
 test(
+  "a run whose session is taken in its turn says so and exits with 7; the one that took it prints its own answer alone",
+  patience,
+  async (t) => {
+    const go = Promise.withResolvers<void>();
+    const shared = agent({
+      name: "shared",
+      version: "1.0.0",
+      async prompt(turn) {
+        await turn.say(`${turn.text} begun, `);
+        if (turn.text === "mine") await go.promise;
+        await turn.say(`${turn.text} done`);
+      },
+    });
+    const { url, token, close } = await startGateway({ connect: (transport) => shared.connect(transport) });
+    t.after(() => close());
+    const env = { ...process.env, PARLEY_HOME: probe.home, PARLEY_TOKEN: token };
+    const args = ["run", "--url", url];
+    const mine = [...args, "--no-history", "--format", "json", "mine"];
+    const first = spawn(launcher, mine, { cwd: probe.cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    const exited = once(first, "exit");
+    const begun = Promise.withResolvers<void>();
+    let out = "";
+    first.stdout.on("data", (chunk) => {
+      out += String(chunk);
+      if (out.includes("begun")) begun.resolve();
+    });
+    await begun.promise;
+    const sessionId = /"sessionId":"([^"]+)"/.exec(out)?.[1] ?? assert.fail(out);
+    const second = probe.parley([...args, "--session", sessionId, "--takeover", "yours"], {
+      env: { PARLEY_TOKEN: token },
+    });
+    assert.deepEqual(await exited, [7, null], out);
+    assert.match(out, /another client has taken the session/);
+    go.resolve();
+    const { status, stdout, stderr } = await second;
+    assert.deepEqual([status, stdout.trim()], [0, "yours begun, yours done"], stderr);
+  },
+);
+
+test(
   "MCP servers that are commands are refused, or left out by connect, which says so (TH10)",
   patience,
   async (t) => {
@@ -122,6 +204,40 @@ test(
       editor.child.stdin.end();
       await editor.exit;
       assert.equal(/left out MCP servers.*: local-tool/.test(editor.complaints), options.length > 0);
+    }
+  },
+);
+
+test(
+  "an agent that knows only POST and speaks a dialect is served, run and connected to, and its limits are said once",
+  patience,
+  async (t) => {
+    const { url, token = "" } = await startServe(t, probe, ["--plain-post", "--edition", "pharo"]);
+    const env = { PARLEY_TOKEN: token };
+    const towards = ["--plain-post", "--edition", "pharo"];
+    const ran = await probe.parley(["run", "--no-history", "--url", url, ...towards, "help"], {
+      env,
+    });
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stdout, /I understand `read FILE/);
+    assert.equal(ran.stderr.match(/with plain POST the agent cannot ask/g)?.length, 1, ran.stderr);
+    // the editor speaks version 2
+    const editor = editorOf(url, token, ...towards);
+    const sessionId = await editor.open(2);
+    editor.send({ id: 2, method: "session/prompt", params: prompt(sessionId, "help") });
+    editor.child.stdin.end();
+    assert.equal((await editor.exit).code, 0, editor.complaints);
+    assert.match(JSON.stringify(editor.lines), /"protocolVersion":2.*I understand `read FILE.*idle/);
+    assert.equal(editor.complaints.match(/with plain POST/g)?.length, 1, editor.complaints);
+    for (const [args, words] of [
+      [["run", "--plain-post", "hi"], /--plain-post needs --url/],
+      [["run", "--url", url, "--plain-post", "--edition", "v2", "hi"], /--plain-post cannot carry v2/],
+      [["connect", "--plain-post", url.replace("http", "ws")], /--plain-post needs an address with https/],
+      [["serve", "--edition", "pharo", "--", process.execPath], /--edition is for Parley's own agent/],
+    ] as const) {
+      const { status, stderr } = await probe.parley(args, { env });
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, words);
     }
   },
 );

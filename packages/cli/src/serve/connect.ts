@@ -1,16 +1,21 @@
 // `parley connect URL`: a remote agent as a local one, on stdin and stdout.
 
 import { resolve } from "node:path";
+import type { Edition, Transport } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
-import { byteTransport, type EndReason } from "@parley/acp/transport";
-import { type AgentEntry, agentEntry, reachAgent } from "@parley/client/internal";
+import { byteTransport, type EndReason, memoryPair } from "@parley/acp/transport";
+import { LaunchError } from "@parley/client";
+import { type AgentEntry, reachAgent } from "@parley/client/internal";
 import { launchFailure } from "../agents/with-agent.ts";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { cutText } from "../printers/cut-text.ts";
+import { editionOption } from "../settings/edition-choice.ts";
 import { printSetup } from "../settings/editor-setup.ts";
 import { launcher } from "../settings/installation.ts";
-import { addressEntry, tokenHint } from "../settings/remote-address.ts";
+import { addressed } from "../settings/named-agent.ts";
+import { addressEntry, plainPostWords, tokenHint } from "../settings/remote-address.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { joined } from "./joined-sides.ts";
 
@@ -26,31 +31,39 @@ export async function run({ values, words }: Invocation): Promise<number> {
   const address = addressEntry(url, values);
   const editorName = textOption(values, "setup");
   if (editorName !== undefined) return printConnectSetup(editorName, url, values);
-  const entry = agentEntry(address);
+  const edition = editionOption(values);
+  const entry = addressed({ ...address, ...optional({ edition }) });
   const say = (text: string) => void process.stderr.write(`parley connect: ${text}\n`);
-  const reached = await reachAgent(entry, {
+  const reached: Reached = await reachAgent(entry, {
     onEvent(event) {
       if (event.kind === "cut") say(cutText(event));
       if (event.kind === "back") say("connected again");
     },
-  }).catch((error: unknown) => {
-    throw launchFailure(error);
-  });
+  }).catch((error: unknown) => unreachable(error, entry));
+  if (address.plainPost) say(plainPostWords);
+  const relayed = edition === undefined ? undefined : await translated(reached.transport, edition);
   const editor = byteTransport(stdioChannel({ exitOnEnd: false }), { platform: nodePlatform });
   const dropped = (names: readonly string[]) =>
     say(`left out MCP servers that are commands of this machine: ${names.map(safeLine).join(", ")}`);
-  const ended = await joined(editor, reached.transport, {
+  const ended = await joined(editor, relayed?.transport ?? reached.transport, {
     takesOver: values["takeover"] === true,
     dropCommands: values["drop-mcp-commands"] === true ? dropped : undefined,
+    orphaned,
   });
   if (ended.who === "editor") {
     const late = new Promise<void>((done) => setTimeout(done, leaveMs));
     await Promise.race([reached.sent?.(), late]);
+    if (ended.leaves !== undefined)
+      say(
+        `left a running turn, which goes on at the server: ${ended.leaves}; load the session to see the rest`,
+      );
     await editor.close();
     // without a goodbye: the agent goes on, and its sessions can be loaded
     process.exit(0);
   }
-  const failed = await failure(entry, ended.reason, reached.explain, tokenHint(values));
+  const message = await relayed?.closed;
+  const reason = { ...ended.reason, ...optional({ message }) };
+  const failed = await failure(entry, reason, reached.explain, tokenHint(values));
   // an editor shows what it asked for and did not get; few show stderr
   for (const id of ended.open) {
     const error = { code: unavailable, message: `${failed.message}; ${failed.hint}` };
@@ -60,13 +73,52 @@ export async function run({ values, words }: Invocation): Promise<number> {
   throw failed;
 }
 
+/** The agent in the edition of the editor. What it cannot express is said once, as a bridge does. */
+async function translated(agent: Transport, agentEdition: Edition) {
+  const [{ relay }, { openBridgeLog }] = await Promise.all([
+    import("@parley/acp/relay"),
+    import("../bridge/bridge-log.ts"),
+  ]);
+  const [near, far] = memoryPair();
+  const { closed } = relay(far, agent, { agentEdition, log: openBridgeLog(undefined).log });
+  return { transport: near, closed };
+}
+
+type Reached = Pick<Awaited<ReturnType<typeof reachAgent>>, "transport" | "explain" | "sent">;
+
+/** An address that cannot be used: the editor is told so by the answer to its first request, as it is when nobody answers there. */
+function unreachable(error: unknown, { name }: AgentEntry): Reached {
+  // a person sees it at once
+  if (!(error instanceof LaunchError) || process.stdin.isTTY) throw launchFailure(error);
+  const [transport, nobody] = memoryPair();
+  void nobody.close();
+  const explanation = { message: error.message.replace(`${name}: `, ""), hint: error.hint };
+  return { transport, explain: async () => explanation };
+}
+
+/** Resolves when our parent has gone. Nothing reports that to a process that has nothing to write. */
+function orphaned(): Promise<void> {
+  const parent = process.ppid;
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(timer);
+      resolve();
+    }, 1_000);
+  });
+}
+
 /** The token itself is not printed: whoever pastes the block enters it. */
 function printConnectSetup(editor: string, url: string, values: Invocation["values"]): number {
   const file = textOption(values, "token-file");
+  const edition = editionOption(values);
   const { host } = new URL(url);
   const options = [
     ...(file === undefined ? [] : ["--token-file", resolve(file)]),
-    ...["takeover", "drop-mcp-commands"].flatMap((name) => (values[name] === true ? [`--${name}`] : [])),
+    ...(edition === undefined ? [] : ["--edition", edition]),
+    ...["plain-post", "takeover", "drop-mcp-commands"].flatMap((name) =>
+      values[name] === true ? [`--${name}`] : [],
+    ),
   ];
   printSetup(
     editor,

@@ -2,10 +2,11 @@
 
 import { networkInterfaces } from "node:os";
 import { basename, resolve } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { isDialect, optional } from "@parley/acp/internal";
 import type { Gateway } from "@parley/gateway";
 import type { Invocation } from "../command/command.ts";
 import { listOption, textOption } from "../command/option-values.ts";
+import { editionsOption } from "../settings/edition-choice.ts";
 import { commandToType } from "../settings/installation.ts";
 import type { ServeLog } from "./serve-log.ts";
 
@@ -40,7 +41,12 @@ export function announce({ gateway, agent, values, isTokenKnown }: Announced, { 
     });
   if (!isTokenKnown) say(`token\n  ${gateway.token}`, { type: "token", token: gateway.token });
   const parley = commandToType();
-  const option = tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`;
+  const dialect = editionsOption(values)?.find(isDialect);
+  const option = [
+    tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`,
+    // who does not name a dialect is not understood
+    dialect === undefined || editionsOption(values)?.length !== 1 ? "" : ` --edition ${dialect}`,
+  ].join("");
   const command = `${parley} connect${option} ${url}`;
   const run = `${parley} run${option} --url ${url} "PROMPT"`;
   const where =
@@ -55,7 +61,7 @@ export function announce({ gateway, agent, values, isTokenKnown }: Announced, { 
 function publicAddress(url: string, values: Invocation["values"]): string {
   const [name] = listOption(values, "allow-host");
   if (values["behind-proxy"] !== true || name === undefined) return url;
-  return `https://${name}${new URL(url).pathname}`;
+  return new URL(`https://${name}${new URL(url).pathname}`).href;
 }
 
 /** Where the machine itself can be reached, if the server listens on all of its addresses. */

@@ -1,6 +1,7 @@
 // The tables of `parley serve` and `parley connect`.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { editionNames } from "../settings/edition-choice.ts";
 
 export const serveCommands: readonly Command[] = [
   {
@@ -31,6 +32,12 @@ export const serveCommands: readonly Command[] = [
       "behind-proxy": flag("A proxy in front encrypts, and tells in X-Forwarded-For who calls"),
       "allow-origin": option("ORIGIN", "Web pages of this origin may connect", { multiple: true }),
       "allow-host": option("NAME", "Clients call this server by this name too", { multiple: true }),
+      "plain-post": flag("Also serve clients that only POST and open no event streams"),
+      edition: option(
+        "NAME",
+        "Edition that Parley's agent speaks: v1, v2, pharo, scoped, or several with commas (default: v2,v1)",
+        { completes: editionNames },
+      ),
       "client-files": flag("The agent may use the files and terminals of clients that offer them"),
       grace: option("TIME", "How long a client that was cut off finds its agent again", { default: "10m" }),
       "max-agents": option("COUNT", "Agent processes at a time; further clients are refused", {
@@ -45,6 +52,7 @@ export const serveCommands: readonly Command[] = [
       "parley serve",
       "parley serve --agent claude --token-file token",
       "parley serve --host 0.0.0.0 --port 8443 --tls-cert cert.pem --tls-key key.pem --allow-host agents.example.org",
+      "parley serve --plain-post --edition pharo",
       "parley serve --json -- my-agent --acp",
     ],
     load: async () => (await import("./serve.ts")).run,
@@ -61,6 +69,10 @@ export const serveCommands: readonly Command[] = [
     options: {
       "token-file": option("FILE", "File with the token", { completes: "file" }),
       header: option("NAME=VALUE", "Another HTTP header to send", { multiple: true }),
+      "plain-post": flag("The address knows only POST: one request for each message, and no event streams"),
+      edition: option("NAME", "Edition that the agent speaks, if the editor speaks another one", {
+        completes: editionNames,
+      }),
       takeover: flag("Take sessions that are loaded from the clients that have them"),
       "drop-mcp-commands": flag("Leave out the editor's MCP servers that are commands, and say so on stderr"),
       setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {

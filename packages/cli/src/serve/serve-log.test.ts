@@ -64,6 +64,25 @@ test("behind a proxy the printed address is that of the first name, without the 
   assert.doesNotMatch(lines.stdout, /secret-token/);
 });
 
+test("the printed commands name the dialect that is served", () => {
+  const { lines, ...output } = recorded(false);
+  const gateway = { url: "http://127.0.0.1:8080/acp", port: 8080, token: "secret-token" };
+  announce({ gateway, agent: "parley", values: { edition: "pharo" }, isTokenKnown: true }, output);
+  assert.match(lines.stdout, / connect --edition pharo http:/);
+  assert.match(lines.stdout, / run --edition pharo --url http:/);
+});
+
+test("a name with a port of its own is printed with that port", () => {
+  const { lines, ...output } = recorded(false);
+  const gateway = { url: "http://localhost:48500/acp", port: 8080, token: "secret-token" };
+  const values = { "behind-proxy": true, "allow-host": ["localhost:48500"], host: "0.0.0.0" };
+  announce({ gateway, agent: "parley", values, isTokenKnown: true }, output);
+  assert.match(
+    lines.stdout,
+    /^serving parley at\n {2}https:\/\/localhost:48500\/acp\n {2}\(behind the proxy; port 8080/,
+  );
+});
+
 test("the file of the token is said to be one of this machine, and a server on all addresses speaks of names", () => {
   const { lines, ...output } = recorded(false);
   const gateway = { url: "https://localhost:8443/acp", port: 8443, token: "secret-token" };

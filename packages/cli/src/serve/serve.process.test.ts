@@ -240,6 +240,10 @@ test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH
     [["--allow-host", "http://foo"], /--allow-host: expected a name such as/],
     [["--tls-cert", file, "--tls-key", file], /the certificate or key file is wrong: /],
     [["--grace", "soon"], /--grace: expected a time/],
+    [
+      ["--grace", "10"],
+      /--grace: expected a time such as 90s, 10m or 1h, got 10[\s\S]*add the unit: s, m or h/,
+    ],
     [["--token-file", file], /can be read by other users[\s\S]*chmod 600/],
     [["--port", "99999"], /--port: expected a number from 0 to 65535/],
     [["--allow-origin", "https://app.example.org/x"], /--allow-origin: expected an origin/],
@@ -271,6 +275,16 @@ test("serve refuses what is not safe or cannot be, and says what to do (TH18, TH
   assert.match(short.stderr, /PARLEY_TOKEN: a token must have at least 32 characters/);
   assert.ok(!short.stderr.includes("short-token"));
   assert.equal(readFileSync(file, "utf8").length, 43);
+});
+
+test("a server that fails after it has begun to listen ends, and says why", patience, async () => {
+  // as on machines that do not let a program look at the network
+  const broken = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module";
+    os.networkInterfaces = () => { throw new Error("no look at the network") }; syncBuiltinESMExports();`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(broken)}` };
+  const { status, stderr } = await probe.parley(["serve", "--host", "0.0.0.0", "--behind-proxy"], { env });
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /no look at the network/);
 });
 
 test("nothing is left of what was served", patience, () => {

@@ -7,7 +7,8 @@ import { agentEnvironment, findProgram, reachAgent } from "@parley/client/intern
 import { type Gateway, hostAgent, type StartedAgent, startGateway } from "@parley/gateway";
 import { CommandError, type Invocation, usageError, watchOutput } from "../command/command.ts";
 import { countOption, directoryOption, listOption, parseTime, textOption } from "../command/option-values.ts";
-import { type ChosenAgent, chooseAgent } from "../settings/named-agent.ts";
+import { editionsOption } from "../settings/edition-choice.ts";
+import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { givenOrNewToken } from "../settings/token-source.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentName, announce } from "./serve-announce.ts";
@@ -22,7 +23,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   if (words.length > 0) throw usageError(`unexpected argument ${escapedLine(words[0] ?? "")}`, help);
   if (name !== undefined && argv.length > 0)
     throw usageError("expected either --agent or a command after --, got both", help);
-  const chosen = chooseAgent(name, argv);
+  const chosen = speaking(chooseAgent(name, argv), values);
   checkProgram(chosen, directoryOf(values));
   const output = serveLog(json);
   // a terminal that was closed, or a reader that has gone, must not end the server
@@ -35,9 +36,11 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     log: output.log,
   });
   const token = givenOrNewToken(values);
-  const gateway = await opened(values, {
+  // whatever fails from here on, the port is closed: a server that nobody knows of must not go on
+  await using gateway = await opened(values, {
     connect: hosted.connect,
     graceMs: graceOf(values),
+    plainPost: values["plain-post"] === true,
     host: textOption(values, "host"),
     port: portOf(values),
     tls: certificate(values),
@@ -60,6 +63,19 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   return 0;
 }
 
+/** Our own agent is told what to speak; others speak what they speak. */
+function speaking(chosen: ChosenAgent, values: Invocation["values"]): ChosenAgent {
+  const editions = editionsOption(values);
+  if (editions === undefined) return chosen;
+  const { entry } = chosen;
+  if (entry.transport !== "stdio" || !isOwnAgent(entry))
+    throw usageError(
+      `--edition is for Parley's own agent; ${escapedLine(entry.name)} speaks its own edition`,
+      "to serve it in another one: parley serve -- parley bridge --as EDITION -- COMMAND",
+    );
+  return { ...chosen, entry: { ...entry, args: [...entry.args, "--edition", editions.join(",")] } };
+}
+
 function stoppingText(busy: number): string {
   const who = busy === 1 ? "1 agent is busy, and has" : `${busy} agents are busy, and have`;
   const rest =
@@ -70,9 +86,13 @@ function stoppingText(busy: number): string {
 function graceOf(values: Invocation["values"]): number | undefined {
   const given = textOption(values, "grace");
   if (given === undefined) return undefined;
-  const ms = parseTime(given, ["s", "m", "h"], "s");
+  const ms = parseTime(given, ["s", "m", "h"]);
   if (ms !== undefined && ms < 2 ** 31) return ms;
-  throw usageError(`--grace: expected a time such as 90s, 10m or 1h, got ${escapedLine(given)}`, help);
+  const isBare = /^[\d.]+$/.test(given);
+  throw usageError(
+    `--grace: expected a time such as 90s, 10m or 1h, got ${escapedLine(given)}`,
+    isBare ? "add the unit: s, m or h" : help,
+  );
 }
 
 function hostName(given: string): string {

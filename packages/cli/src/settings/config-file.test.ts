@@ -53,7 +53,7 @@ test("a name that is not known is reported with its path, and the rest is used",
   assert.equal(config.agent?.mode, "chat");
   assert.deepEqual(warnings, [
     "config.json: agent.modle is not known; there are model, providers, localServers, registry, mode, effort, autoApprove, maxTurnRequests, compactAt, sandbox, hooks, loginShell, mcpServers, privateHosts",
-    'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, region, project, location, resource, apiVersion, models',
+    'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, timeout, region, project, location, resource, apiVersion, models',
     "config.json: __proto__ is not known; there are $schema, agent, agents, client, chat",
   ]);
 });

@@ -21,7 +21,7 @@ export function knownSecrets(given: object = {}): string[] {
   const addresses = Object.values(env).filter((value) => value?.includes("://"));
   const variables = Object.entries(env).flatMap(([name, value = ""]) =>
     // the path of a key file is not secret
-    isSecretVariable(name) && !(value.startsWith("/") && existsSync(value)) ? [value] : [],
+    isSecretVariable(name, value) && !(value.startsWith("/") && existsSync(value)) ? [value] : [],
   );
   return [...variables, ...keys, ...logins, ...tokens, ...secretsIn({ config, given, addresses })];
 }

@@ -22,6 +22,7 @@ import { type Config, readConfig, withConfigErrors } from "./config-file.ts";
 import { configPath, dataFolder, permissionsPath, stateFolder, trustFolder } from "./data-folder.ts";
 import { installationFolder, launcher } from "./installation.ts";
 import { namedVariables } from "./own-mcp.ts";
+import { plainPostWords } from "./remote-address.ts";
 import type { SandboxChoice } from "./sandbox-choice.ts";
 
 /** The settings of all agents. */
@@ -37,6 +38,15 @@ export function readAgents(warn: (text: string) => void = warnOnStderr): AgentSe
   const ready = readyAgents({ command: launcher, passes: ownVariables(config), needs: ownNeeds() });
   const preferred = config.client?.agent ?? "parley";
   return { config, preferred, agents: configured(ready, config) };
+}
+
+/** The names that `--agent` takes. Without those of the config file if it is invalid, which its readers report. */
+export function knownAgentNames(): readonly string[] {
+  try {
+    return [...readAgents(() => undefined).agents.keys()];
+  } catch {
+    return readyAgents({ command: launcher }).map(({ name }) => name);
+  }
 }
 
 function configured(ready: readonly CommandEntry[], config: Config): AgentSettings["agents"] {
@@ -103,8 +113,10 @@ export function chooseAgent(
   const mcpServers = sharedServers(config);
   const { reviewer, sandbox } = config.client ?? {};
   const shared = { mcpServers, reviewer, sandbox };
-  if (address !== undefined)
-    return { entry: agentEntry({ ...address, ...optional({ edition }) }), credentials: {}, ...shared };
+  if (address !== undefined) {
+    if (address.plainPost) (warn ?? warnOnStderr)(plainPostWords);
+    return { entry: addressed({ ...address, ...optional({ edition }) }), credentials: {}, ...shared };
+  }
   if (argv.length > 0) {
     return { entry: { ...commandEntry(argv), ...optional({ edition }) }, credentials: {}, ...shared };
   }
@@ -131,4 +143,14 @@ function sharedServers(config: Config): readonly McpServer[] {
 
 function warnOnStderr(text: string): void {
   process.stderr.write(`parley: ${text}\n`);
+}
+
+/** Throws a CommandError for what cannot be had together. */
+export function addressed(spec: RemoteSpec): AgentEntry {
+  if (spec.plainPost && spec.edition === "v2")
+    throw usageError(
+      "--plain-post cannot carry v2, whose turns go on after the answer to their prompt",
+      "use --edition v1 or a dialect, or omit --plain-post",
+    );
+  return agentEntry(spec);
 }

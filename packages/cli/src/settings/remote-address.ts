@@ -18,6 +18,10 @@ export function tokenHint(values: Invocation["values"]): string {
     : "the server has another token than PARLEY_TOKEN; copy the one that parley serve has printed";
 }
 
+/** Said once for each command. */
+export const plainPostWords =
+  "with plain POST the agent cannot ask for anything, such as permission, and updates come only with the answer to a prompt";
+
 /** `--header` counts more than the token. Throws a CommandError. */
 export function addressEntry(url: string, values: Invocation["values"]): RemoteSpec {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -35,5 +39,12 @@ export function addressEntry(url: string, values: Invocation["values"]): RemoteS
     listOption(values, "header").map((given) => assignment("header", given)),
   );
   const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
-  return { url, headers: { ...(hasOwn ? {} : tokenHeader(givenToken(values))), ...headers } };
+  const plainPost = values["plain-post"] === true;
+  if (plainPost && !/^https?:$/.test(parsed.protocol))
+    throw usageError("--plain-post needs an address with https:// or http://", "remove one of the two");
+  return {
+    url,
+    headers: { ...(hasOwn ? {} : tokenHeader(givenToken(values))), ...headers },
+    ...(plainPost && { plainPost }),
+  };
 }

@@ -16,6 +16,8 @@ export type Role =
   | "removed"
   | "addedWord"
   | "removedWord"
+  | "addedLine"
+  | "removedLine"
   | "keyword"
   | "string"
   | "number"
@@ -41,8 +43,10 @@ const terminal: Styles = {
   code: "36",
   added: "32",
   removed: "31",
-  addedWord: "7;32",
-  removedWord: "7;31",
+  addedWord: "48;5;28",
+  removedWord: "48;5;88",
+  addedLine: "48;5;22",
+  removedLine: "48;5;52",
   keyword: "35",
   string: "32",
   number: "33",
@@ -63,8 +67,6 @@ const dark: Styles = {
   code: "38;5;180",
   added: "38;5;114",
   removed: "38;5;210",
-  addedWord: "38;5;114;48;5;22",
-  removedWord: "38;5;210;48;5;52",
   keyword: "38;5;176",
   string: "38;5;150",
   number: "38;5;215",
@@ -85,8 +87,10 @@ const light: Styles = {
   code: "38;5;94",
   added: "38;5;28",
   removed: "38;5;160",
-  addedWord: "38;5;22;48;5;194",
-  removedWord: "38;5;88;48;5;224",
+  addedWord: "48;5;157",
+  removedWord: "48;5;217",
+  addedLine: "48;5;194",
+  removedLine: "48;5;224",
   keyword: "38;5;90",
   string: "38;5;28",
   number: "38;5;130",
@@ -102,8 +106,10 @@ const colourBlind: Styles = {
   success: "38;5;39",
   added: "38;5;39",
   removed: "38;5;208",
-  addedWord: "7;38;5;39",
-  removedWord: "7;38;5;208",
+  addedWord: "48;5;25",
+  removedWord: "48;5;94",
+  addedLine: "48;5;17",
+  removedLine: "48;5;58",
   string: "38;5;39",
 };
 
@@ -121,13 +127,31 @@ const mono: Styles = {
   code: "",
   added: "1",
   removed: "2",
-  addedWord: "1;4",
-  removedWord: "2;4",
+  addedWord: "4",
+  removedWord: "4",
+  addedLine: "1",
+  removedLine: "2",
   keyword: "1",
   string: "",
   number: "",
   comment: "2",
   name: "",
+};
+
+/** Fainter than the palette has them, for a terminal with all colours. */
+const fine: Partial<Styles> = {
+  addedWord: "48;2;32;92;52",
+  removedWord: "48;2;118;40;46",
+  addedLine: "48;2;16;46;28",
+  removedLine: "48;2;62;24;28",
+};
+
+/** The same on a light background, which a terminal may tell in COLORFGBG. */
+const onLight: Partial<Styles> = {
+  addedWord: light.addedWord,
+  removedWord: light.removedWord,
+  addedLine: light.addedLine,
+  removedLine: light.removedLine,
 };
 
 const themes = { terminal, dark, light, "colour-blind": colourBlind, mono } as const;
@@ -149,6 +173,23 @@ export function painter(
       ? true
       : isTerminal && kind !== "dumb" && (none === undefined || none === "");
   if (!isColoured) return (_, text) => text;
-  const styles = themes[name];
+  const styles = { ...themes[name], ...grounds(name, environment) };
   return (role, text) => (styles[role] === "" ? text : `\u001b[${styles[role]}m${text}\u001b[0m`);
+}
+
+/** The backgrounds of changed lines, if the terminal says more of itself than the theme knows. */
+function grounds(name: ThemeName, environment: NodeJS.ProcessEnv): Partial<Styles> {
+  const [, background = ""] = /;(\d+)$/.exec(environment["COLORFGBG"] ?? "") ?? [];
+  // the colours 7 and 9 to 15 of the palette are light ones
+  const isLight = background !== "" && (background === "7" || Number(background) > 8);
+  if (name === "terminal" && isLight) return onLight;
+  return (name === "terminal" || name === "dark") && hasAllColours(environment) ? fine : {};
+}
+
+/** Many terminals do not set COLORTERM, or ssh drops it; of these kinds it is known. */
+function hasAllColours({ COLORTERM: depth = "", TERM: kind = "", ...more }: NodeJS.ProcessEnv): boolean {
+  if (/^(?:truecolor|24bit)$/.test(depth)) return true;
+  if (more["TERM_PROGRAM"] === "Apple_Terminal") return false;
+  if (kind === "screen-256color") return more["TMUX"] !== undefined;
+  return /^(?:xterm|tmux)-256color$|kitty|ghostty|alacritty|wezterm|^foot|-direct$/.test(kind);
 }

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { shownSource } from "@parley/client/internal";
 import fc from "fast-check";
-import { escapedSource, messageLines, safeLine, safeText, TextSanitiser } from "./sanitise.ts";
+import {
+  escapedJson,
+  escapedLine,
+  escapedSource,
+  messageLines,
+  safeLine,
+  safeText,
+  TextSanitiser,
+} from "./sanitise.ts";
 
 test("plain text in any language stays as it is", () => {
   const text = "Grüße, 世界 👋\n\tif (a < b) { return `c` }\n";
@@ -24,6 +33,25 @@ test("escape sequences of every kind are left out", () => {
   ]) {
     assert.equal(safeText(`a${sequence}b`), "ab", JSON.stringify(sequence));
   }
+});
+
+test("every character that a question shows by its number is shown by its number everywhere, except joiners", () => {
+  const joiners = new Set(["\u200c", "\u200d"]);
+  let count = 0;
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    if (code >= 0xd800 && code <= 0xdfff) continue;
+    const character = String.fromCodePoint(code);
+    if (shownSource(character) === character || joiners.has(character)) continue;
+    count += 1;
+    for (const shown of [safeText(`a${character}b`), safeLine(`a${character}b`), escapedLine(character)])
+      assert.ok(!shown.includes(character), code.toString(16));
+    assert.ok(!escapedSource(character).includes(character) || /[\n\t]/.test(character));
+    const json = escapedJson(character);
+    assert.ok(!json.includes(character));
+    assert.equal(JSON.parse(json), character);
+  }
+  assert.ok(count > 150);
+  assert.equal(safeText("a\u{e0041}\u3164\u00ad\u034fb"), "a\\u{e0041}\\u3164\\u00ad\\u034fb");
 });
 
 test("text that would run backwards is shown as what it is", () => {

@@ -3,17 +3,21 @@
 
 import { wrapLine } from "./wrap-line.ts";
 
-/** Characters that reorder text, end lines or have no width. Joiners stay: scripts and emoji need them. */
-const hiddenMarks = "\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb";
+/**
+ * Characters that reorder text, end lines, have no width or look like a space. They are those that questions show by number,
+ * but joiners stay: scripts and emoji need them.
+ */
+const hiddenMarks =
+  "[[\\p{Cf}\\p{Zl}\\p{Zp}\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u3164\\uffa0]--[\\u200c\\u200d]]";
 
-const hidden = new RegExp(`[${hiddenMarks}]`);
+const hidden = new RegExp(hiddenMarks, "v");
 /** Everything but text, line feeds and tabs. */
-const unsafe = new RegExp(`[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f${hiddenMarks}]`);
-const allUnsafe = new RegExp(unsafe, "g");
-const allUnsafeInLine = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f${hiddenMarks}]`, "g");
+const unsafe = new RegExp(`[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f${hiddenMarks}]`, "v");
+const allUnsafe = new RegExp(unsafe, "gv");
+const allUnsafeInLine = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f${hiddenMarks}]`, "gv");
 /** JSON.stringify escapes the other control characters itself. */
-const unsafeInJson = new RegExp(`[\\u007f-\\u009f${hiddenMarks}]`);
-const allUnsafeInJson = new RegExp(unsafeInJson, "g");
+const unsafeInJson = new RegExp(`[\\u007f-\\u009f${hiddenMarks}]`, "v");
+const allUnsafeInJson = new RegExp(unsafeInJson, "gv");
 /** A longer sequence is treated as text, so that an unfinished one cannot hide the rest of an answer. */
 const longestSequence = 4096;
 
@@ -30,7 +34,7 @@ export function escapedSource(text: string): string {
 /** JSON without a line end that is safe to print; it parses to the same value. */
 export function escapedJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return unsafeInJson.test(text) ? text.replaceAll(allUnsafeInJson, codePoint) : text;
+  return unsafeInJson.test(text) ? text.replaceAll(allUnsafeInJson, codeUnits) : text;
 }
 
 /** Lines without sequences and control characters. */
@@ -54,7 +58,16 @@ export function messageLines(text: string, columns?: number): string {
 }
 
 function codePoint(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : codeUnits(character);
+}
+
+/** As JSON has it. */
+function codeUnits(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");
 }
 
 type State = "text" | "escape" | "control" | "string";

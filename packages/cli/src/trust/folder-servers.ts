@@ -21,6 +21,7 @@ export function folderServers(folder: string, own: readonly McpServer[]): Folder
       return {
         server: inFolder(withOwnOrigin(server, own), settings.folder),
         lines: withoutSecrets(item.details),
+        files: settings.files,
         decision: trust.state === "trusted" ? "always" : folders.decision(settings, item),
         remember: (decision) => folders.decide(settings, item, decision),
       };

@@ -13,6 +13,7 @@ const settings: WorkspaceSettings = {
   ],
   rules: [`deny read ${evil}`],
   mcpServers: [{ type: "stdio", name: evil, command: "sh", args: [], env: [] }],
+  files: [],
   problems: [`/home/me/.parley/policy:2: ${evil}`],
   identity: { device: "1", inode: "2", content: "3" },
 };

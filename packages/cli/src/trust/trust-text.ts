@@ -50,9 +50,11 @@ export function ignoredNotice(settings: WorkspaceSettings, trust: FolderTrust): 
 }
 
 /** What is not in force, and why. */
-export function ignoredText({ rules, mcpServers }: WorkspaceSettings, { state }: FolderTrust): string {
+export function ignoredText({ items, mcpServers }: WorkspaceSettings, { state }: FolderTrust): string {
+  // not those that guard the files of servers
+  const rules = items.length - mcpServers.length;
   const parts = [
-    ...(rules.length === 0 ? [] : [counted(rules.length, "rule", ".parley/policy")]),
+    ...(rules === 0 ? [] : [counted(rules, "rule", ".parley/policy")]),
     ...(mcpServers.length === 0 ? [] : [counted(mcpServers.length, "MCP server", ".mcp.json")]),
   ];
   const why =

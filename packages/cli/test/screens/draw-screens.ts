@@ -64,6 +64,11 @@ const steps: AgentStep[] = [
   { say: "Fixed: sizes without a unit are bytes. All tests pass." },
 ];
 
+// the pictures are the same wherever and whenever they are drawn
+process.env["TMPDIR"] = "/tmp";
+let time = Date.UTC(2026, 10, 15, 10);
+Date.now = () => time;
+
 const cleanups: (() => unknown)[] = [];
 await loadHighlighting();
 const shown = await faceWith(
@@ -72,7 +77,7 @@ const shown = await faceWith(
   {
     columns: 96,
     rows: 30,
-    paint: painter(true, {}, "dark"),
+    paint: painter(true, { COLORTERM: "truecolor" }, "dark"),
     name: "claude",
   },
 );
@@ -83,7 +88,8 @@ mkdirSync(folder, { recursive: true });
 await shows(/^claude(?! · starting)/);
 
 send("fix the failing test");
-await shows(/y once/);
+await shows(/y (?:once| yes, this once)/);
+time += 4_000;
 await draw("permission", "parley chat: the agent asks before it changes a file", terminal);
 
 // a key counts when the question has been there for a while
@@ -98,6 +104,7 @@ await far.agent.reached("tests");
 send("then add a test for 1.5k");
 terminal.type("and @src/si");
 await shows(/next {2}then add[\s\S]*→ src\/size\.ts/);
+time += 8_000;
 await draw("working", "parley chat: the agent works, a prompt waits, and the next one is written", terminal);
 
 terminal.press(keys.escape, keys.ctrlC);
@@ -111,7 +118,20 @@ await draw("review", "parley chat: the review of what the agent changed", termin
 for (const work of cleanups.reverse()) await work();
 process.exit(0);
 
+/** What is under way may still add or remove a line. */
+async function settled(): Promise<void> {
+  let text = "";
+  for (let unchanged = 0; unchanged < 20; ) {
+    shown.face.redraw();
+    const now = await shows(() => true);
+    unchanged = now === text ? unchanged + 1 : 0;
+    text = now;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
 async function draw(name: string, title: string, from: HeadlessTerminal): Promise<void> {
+  await settled();
   writeFileSync(
     join(folder, `${name}.svg`),
     svgOf(await from.cells(), title, (text) => text.replaceAll(cwd, "/home/me/sizes")),

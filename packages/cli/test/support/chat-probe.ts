@@ -1,14 +1,14 @@
 // For tests: a conversation with scripted agents behind sockets of this process.
 
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { webSocketTransport } from "@parley/acp";
+import { type Transport, webSocketTransport } from "@parley/acp";
 import { type AgentScenario, type ScriptedAgent, scriptedAgent } from "@parley/acp/testing";
-import { WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
+import { atEnd, temporaryFolder } from "../../../acp/test/support/at-end.ts";
 import {
   type ConversationOptions,
   startConversation,
@@ -24,44 +24,53 @@ export const patience = { timeout: 60_000 };
 
 export interface FarAgent {
   readonly url: string;
-  readonly agent: ScriptedAgent;
   /** Cuts all connections, as a crash does. */
   cut(): void;
+  /** Another connection to it. */
+  open(): Transport;
 }
 
 /** An agent that keeps its sessions when its connection is cut. */
 export async function farAgent(
   t: Pick<TestContext, "after">,
   play: Partial<AgentScenario>,
-): Promise<FarAgent> {
+): Promise<FarAgent & { readonly agent: ScriptedAgent }> {
   const agent = scriptedAgent({ parley: "agent-scenario", version: 1, ...play });
+  return { agent, ...(await servedBySocket(t, (transport) => agent.connect(transport))) };
+}
+
+/** Gives each connection to `connect`. */
+export async function servedBySocket(
+  t: Pick<TestContext, "after">,
+  connect: (transport: Transport) => unknown,
+): Promise<FarAgent> {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
   const sockets = new Set<{ terminate(): void }>();
   server.on("connection", (socket) => {
     sockets.add(socket);
-    agent.connect(webSocketTransport(socket as never)); // it has more than is needed
+    connect(webSocketTransport(socket as never)); // it has more than is needed
   });
   const cut = () => {
     for (const socket of sockets) socket.terminate();
     sockets.clear();
   };
-  t.after(() => {
+  atEnd(t, () => {
     cut();
     server.close();
   });
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`, agent, cut };
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return { url, cut, open: () => webSocketTransport(new WebSocket(url) as never) }; // as above
 }
 
 /** An empty home of Parley with these agents in its config, and a folder to work in. */
 export function chatHome(t: Pick<TestContext, "after">, agents: Readonly<Record<string, FarAgent>> = {}) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-chat-")));
+  const folder = temporaryFolder(t, "parley-chat-");
   const before = process.env["PARLEY_HOME"];
   process.env["PARLEY_HOME"] = join(folder, "home");
-  t.after(() => {
+  atEnd(t, () => {
     if (before === undefined) delete process.env["PARLEY_HOME"];
     else process.env["PARLEY_HOME"] = before;
-    rmSync(folder, { recursive: true, force: true });
   });
   const entries = Object.entries(agents).map(([name, { url }]) => [name, { url }]);
   mkdirSync(join(folder, "home", "config"), { recursive: true });
@@ -113,7 +122,7 @@ export function chatWith(
     ...given,
   };
   const conversation = startConversation({ options, secrets: secretsOf(options), ...more });
-  t.after(() => conversation.close());
+  atEnd(t, () => conversation.close());
   const events: ConversationEvent[] = [];
   const waiting = new Set<() => void>();
   conversation.onEvent((event) => {

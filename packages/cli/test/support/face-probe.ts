@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
+import { atEnd } from "../../../acp/test/support/at-end.ts";
 import { ChatFace } from "../../src/chat/inline/chat-face.ts";
 import { SessionReview } from "../../src/chat/review/session-review.ts";
 import { TerminalScreen } from "../../src/screen/terminal-screen.ts";
@@ -46,6 +47,8 @@ export async function faceWith(
   const far = await farAgent(t, play);
   const { cwd } = chatHome(t, { [name]: far });
   const reviews = new Map<string, SessionReview>();
+  // after the conversation, whose turns end with a snapshot
+  atEnd(t, () => Promise.all([...reviews.values()].map((review) => review.close())));
   const chat = chatWith(
     t,
     { cwd, agent: name },
@@ -68,7 +71,7 @@ export async function faceWith(
     notifies: false,
     review: ({ key }) => reviews.get(key),
   });
-  t.after(() => {
+  atEnd(t, () => {
     face.leave();
     screen.close();
   });

@@ -9,10 +9,12 @@ export const choice = (id: string, more: Partial<PermissionChoice> = {}): Permis
   return { id, name: id, effect, scope, ...more };
 };
 
+const rules = ["allow exec (/project) npm test"];
+
 export const usualChoices = [
   choice("allow:once"),
-  choice("allow:session"),
-  choice("allow:workspace"),
+  choice("allow:session", { rules }),
+  choice("allow:workspace", { rules }),
   choice("allow:always", { isExtra: true }),
   choice("deny:once"),
   choice("option:0", { effect: "allow", scope: "session", name: "No", optionId: "yes", isExtra: true }),
@@ -24,6 +26,17 @@ export const commandSubject: Subject = {
   argv: ["npm", "test"],
   cwd: "/project",
 };
+
+/** Those of a change of one file. */
+export const editChoices = [
+  choice("allow:once"),
+  choice("allow:session", { rules: ["allow write /project/src/a.ts"] }),
+  choice("allow:edits", { effect: "allow", scope: "session", rules: ["allow write"] }),
+  choice("allow:workspace", { rules: ["allow write /project/src/a.ts"] }),
+  choice("deny:once"),
+];
+
+export const editSubject: Subject = { origin: "claim", operation: "write", path: "/project/src/a.ts" };
 
 export type FormQuestion = Extract<ElicitationQuestion, { mode: "form" }>;
 export type FormProperties = FormQuestion["requestedSchema"]["properties"];

@@ -5,6 +5,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
 import { promisify } from "node:util";
+import { atEnd } from "../../../acp/test/support/at-end.ts";
 
 const run = promisify(execFile);
 const patienceMs = 30_000;
@@ -37,13 +38,22 @@ export class TmuxProbe {
   static async open(t: TestContext, { cwd, columns, rows, env = {} }: TmuxOptions): Promise<TmuxProbe> {
     const probe = new TmuxProbe(`parley-test-${process.pid}-${Math.random().toString(36).slice(2)}`);
     const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-    t.after(() => probe.#tmux("kill-server").catch(() => undefined));
+    atEnd(t, () => probe.#close().catch(() => undefined));
     const size = ["-x", String(columns), "-y", String(rows)];
     await probe.#tmux("new-session", "-d", ...size, "-c", cwd, ...variables, "exec /bin/sh");
     await probe.#tmux("set-option", "-g", "history-limit", "20000");
     await probe.send("PS1='shell> '; clear");
     await probe.shows(/^shell>/);
     return probe;
+  }
+
+  /** Waits for everything in it: an agent writes to its home until it has exited. */
+  async #close(): Promise<void> {
+    const pids = await this.processes("");
+    await this.#tmux("kill-server");
+    const end = Date.now() + patienceMs;
+    while (pids.some((pid) => commandLine(pid) !== "") && Date.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   /** Types text as it is. */
@@ -59,6 +69,13 @@ export class TmuxProbe {
   async send(text: string): Promise<void> {
     await this.type(text);
     await this.press("Enter");
+  }
+
+  /** Runs a command of the shell in an empty window: what is shown afterwards is not from before, nor what was typed. */
+  async start(command: string): Promise<void> {
+    await this.send("clear");
+    await this.shows(/^shell>$/);
+    await this.send(`clear; ${command}`);
   }
 
   /** A bracketed paste. */

@@ -34,9 +34,14 @@ export interface CommandSpec {
     | {
         /** Whether it works better with its own file access, so that the client offers it none. Default false. */
         readonly ownFiles?: boolean | undefined;
+        /** Whether its titles name a command or a tool exactly, and nothing else does. Default false. */
+        readonly exactTitles?: boolean | undefined;
         /** How long it may take to exit after the end of its input, in milliseconds. Default 1500. */
         readonly graceMs?: number | undefined;
-        /** How long it may keep sending updates after it has answered a prompt, in milliseconds. Default 0. */
+        /**
+         * How long it may keep sending updates after it has answered a prompt, in milliseconds. 0 means that it never
+         * does. Default: unknown.
+         */
         readonly lateMs?: number | undefined;
       }
     | undefined;
@@ -90,6 +95,11 @@ export interface RemoteSpec
   readonly transport?: "websocket" | "http" | undefined;
   /** Headers of every request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Whether it knows only POST: one request for each message, and the answer in its body. It then cannot ask, and sends
+   * updates only in the answer to a prompt. Its edition is "v1" unless a dialect is named. Default false.
+   */
+  readonly plainPost?: boolean | undefined;
   /** Allows unencrypted `http:` and `ws:` to other machines. Default false. */
   readonly allowPlainText?: boolean | undefined;
 }
@@ -161,7 +171,19 @@ export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
     return { ...spec, name: name ?? programName(spec.command), origin, transport: "stdio", args };
   }
   const spoken = /^http/i.test(spec.url) ? "http" : "websocket";
-  return { ...spec, name: name ?? hostOf(spec.url), origin, transport: spec.transport ?? spoken };
+  const plain = spec.plainPost === true ? plainEdition(spec, where) : {};
+  return { ...spec, ...plain, name: name ?? hostOf(spec.url), origin, transport: spec.transport ?? spoken };
+}
+
+/** A turn of version 2 goes on after the answer to its prompt, where plain POST has nothing to carry it. */
+function plainEdition({ edition = "v1", url }: RemoteSpec, where: string): { readonly edition: Edition } {
+  if (edition === "v2")
+    throw new TypeError(
+      `${where}: plainPost cannot carry v2, whose turns go on after the answer; use v1 or a dialect`,
+    );
+  if (!/^http/i.test(url))
+    throw new TypeError(`${where}: plainPost needs an address with https:// or http://`);
+  return { edition };
 }
 
 function isCommandSpec(spec: AgentSpec): spec is CommandSpec {

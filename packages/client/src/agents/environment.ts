@@ -49,7 +49,9 @@ export function agentEnvironment(
 
 /** The names of variables that look like keys, so that the user knows which account is used. */
 export function passedKeys(environment: Environment): readonly string[] {
-  return Object.keys(environment).filter(isSecretVariable).sort();
+  return Object.keys(environment)
+    .filter((name) => isSecretVariable(name, environment[name]))
+    .sort();
 }
 
 /** Replaces keys in the output of an agent. `given` are typed credentials, whatever their names. */

@@ -14,6 +14,8 @@ const claudeVariables = `ANTHROPIC_* CLAUDE_CONFIG_DIR CLAUDE_CODE_USE_* CLAUDE_
 
 /** Seen to answer a prompt before the last of its text. */
 const lateText = { lateMs: 500 } as const;
+/** Sends all of its text before it ends a turn, so that nothing is waited for. */
+const noLateText = { lateMs: 0 } as const;
 
 /** Name, title, command, the variables that it gets, its npm package or how else to install it, and its peculiarities. */
 type Row = readonly [
@@ -22,7 +24,10 @@ type Row = readonly [
   command: string,
   passes: string,
   install: string,
-  more?: Pick<CommandEntry, "env" | "quirks">,
+  more?: Pick<CommandEntry, "env" | "quirks"> & {
+    /** What it calls itself, if its quirks count however it is started. */
+    readonly info?: string;
+  },
 ];
 
 // none is fetched from a registry when it is started: that would be slow, and would not work offline
@@ -33,6 +38,7 @@ const known: readonly Row[] = [
     "claude-agent-acp",
     `${claudeVariables} ${cloudAccounts}`,
     "@agentclientprotocol/claude-agent-acp",
+    { quirks: noLateText },
   ],
   // it takes two to three seconds to exit
   [
@@ -50,7 +56,7 @@ const known: readonly Row[] = [
     "gemini --acp",
     "GEMINI_* GOOGLE_*",
     "@google/gemini-cli",
-    { quirks: { ownFiles: true, ...lateText } },
+    { info: "gemini-cli", quirks: { ownFiles: true, exactTitles: true, ...lateText } },
   ],
   [
     "opencode",
@@ -100,11 +106,13 @@ export interface OwnAgent {
 
 /** Our own agent is first, where its command is given. */
 export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
-  const others = known.map(([name, title, command, passes, install, more = {}]): CommandEntry => {
-    const how = install.startsWith("see ") ? install : `npm install --global ${install}`;
-    const needs = sandboxNeeds[name] ?? {};
-    return { ...entry(name, title, command.split(" "), passes), install: how, needs, ...more };
-  });
+  const others = known.map(
+    ([name, title, command, passes, install, { info: _, ...more } = {}]): CommandEntry => {
+      const how = install.startsWith("see ") ? install : `npm install --global ${install}`;
+      const needs = sandboxNeeds[name] ?? {};
+      return { ...entry(name, title, command.split(" "), passes), install: how, needs, ...more };
+    },
+  );
   if (own === undefined) return others;
   const ours = entry(
     "parley",
@@ -114,6 +122,20 @@ export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
   );
   const needs = own.needs ?? sandboxNeeds["parley"] ?? {};
   return [{ ...ours, passes: [...(ours.passes ?? []), ...(own.passes ?? [])], needs }, ...others];
+}
+
+/** The quirks of an agent that calls itself so. */
+export function quirksOf(info: string | undefined): NonNullable<CommandEntry["quirks"]> {
+  const row = known.find(([, , , , , more]) => info !== undefined && more?.info === info);
+  return row?.[5]?.quirks ?? {};
+}
+
+/** Whether the titles of an agent name a command or a tool exactly. `info` is what it calls itself. */
+export function hasExactTitles(
+  agent: { readonly quirks?: CommandEntry["quirks"] },
+  info: string | undefined,
+): boolean {
+  return agent.quirks?.exactTitles ?? quirksOf(info).exactTitles ?? false;
 }
 
 function entry(

@@ -14,3 +14,12 @@ test("docs/agents.md lists what each ready agent writes to and reaches in a sand
     assert.deepEqual(shown, [...state, ...(needs.hosts ?? [])], name);
   }
 });
+
+test("what a ready agent keeps in its home is in the list of secrets in docs/sandbox.md, which a test compares", () => {
+  const text = readFileSync(join(import.meta.dirname, "../../../../docs/sandbox.md"), "utf8");
+  for (const { name, needs } of readyAgents({ command: "parley" })) {
+    const state = (needs?.state ?? []).map((path) => path.split("=").at(-1) ?? "");
+    for (const path of state.filter((each) => !/^~\/\.(?:cache|local\/state)\//.test(each)))
+      assert.ok(text.includes(`\`${path}\``), `${name}: ${path}`);
+  }
+});

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isProcessRunning } from "@parley/acp/node";
 
 /** The oldest first: their names begin with their time. */
 export function auditFiles(folder: string): string[] {
@@ -142,18 +143,14 @@ function tooMany(folder: string, now: number, { keepMs, keepBytes }: Required<Au
     });
 }
 
-/** It has no end, and there is a process of the number in its name. */
+/** It has no end, and its process runs. */
 function isLive(path: string): boolean {
-  return existsSync(headPath(path)) && isRunning(Number(basename(path).split("-")[1]));
+  return existsSync(headPath(path)) && isWriterRunning(path);
 }
 
-export function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // any other error, such as that it is another user's, does not show that there is none
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
+/** Whether the process that is named in the log's name runs. */
+export function isWriterRunning(log: string): boolean {
+  return isProcessRunning(basename(log).split("-")[1] ?? "");
 }
 
 /** Logs up to this name may be missing. */

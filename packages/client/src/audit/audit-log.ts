@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { argumentText } from "@parley/acp/internal";
+import { processKey } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, sealedLine } from "./audit-entry.ts";
 import { type AuditBounds, auditFiles, auditKey, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
@@ -37,7 +38,8 @@ export function auditLog(
   const redactor = streamRedactor(secrets);
   const started = performance.now();
   const stamp = new Date(now()).toISOString();
-  const name = `${stamp.replaceAll(/[-:]/g, "").slice(0, 15)}-${process.pid}-${randomBytes(3).toString("hex")}.ndjson`;
+  const time = stamp.replaceAll(/[-:]/g, "").slice(0, 15);
+  const name = `${time}-${processKey()}-${randomBytes(3).toString("hex")}.ndjson`;
   const path = join(folder, name);
   let [seq, previous, isClosed] = [0, "", false];
   let opened: ReturnType<typeof openFile> | undefined;

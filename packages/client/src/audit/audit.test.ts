@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -274,6 +275,19 @@ test("the log of a process that runs stays, however old, and one day has one loo
   logsOf(place, [0]);
   assert.deepEqual([existsSync(running.path), existsSync(old)], [true, false]);
   running.close();
+});
+
+test("the log of a process that was killed goes, although another process has its pid now", (t) => {
+  const place = folder(t);
+  const log = auditLog(place);
+  log.write({ kind: "refused" });
+  const reused = log.path.replace(/-(\d+)\.(\d+)\./, (_, pid, start) => `-${pid}.${Number(start) - 1}.`);
+  for (const end of ["ndjson", "head"])
+    renameSync(log.path.replace(/ndjson$/, end), reused.replace(/ndjson$/, end));
+  assert.equal(verifyAudit(reused).isRunning, false);
+  utimesSync(reused, 0, 0);
+  logsOf(place, [0]);
+  assert.equal(existsSync(reused), false);
 });
 
 test("a mark that was not signed here excuses no loss", (t) => {

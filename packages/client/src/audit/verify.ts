@@ -8,8 +8,8 @@ import {
   type AuditHead,
   auditFiles,
   auditKey,
-  isRunning,
   isSigned,
+  isWriterRunning,
   prunedUpTo,
   readHead,
 } from "./audit-files.ts";
@@ -60,8 +60,8 @@ export function verifyAudit(path: string): AuditReport {
   const { header, entries } = log;
   const late = key && readHead(path, key);
   const isClosed = entries.at(-1)?.kind === "end";
-  const { pid, before } = header ?? {};
-  const isAlive = !isClosed && typeof pid === "number" && isRunning(pid);
+  const { before } = header ?? {};
+  const isAlive = !isClosed && isWriterRunning(path);
   const problem = log.problem ?? (isClosed ? undefined : cutProblem(log.lines, early, late, isAlive));
   const ended = new Set(
     entries.flatMap(({ kind, of }) => (kind === "outcome" && of !== undefined ? [of] : [])),

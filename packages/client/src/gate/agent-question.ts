@@ -8,6 +8,7 @@ import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { Subject } from "../subjects/subject.ts";
+import { titledClaims } from "../subjects/titled-claims.ts";
 import { askedCall } from "../subjects/tool-calls.ts";
 import type { Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
@@ -33,7 +34,7 @@ export async function answerQuestion(
   leavesQuestions = false,
 ): Promise<{ readonly decision: Decision; readonly answer: PermissionOutcome } | undefined> {
   const call = callOf(ask, state);
-  const subjects = claimsOf(ask, call, state.session.cwd);
+  const subjects = claimsIn(ask, call, state, effects);
   // as it is now: what is said of the call afterwards was seen by nobody
   const diffs = diffsOf(call);
   const [diff, ...moreDiffs] = diffs;
@@ -44,7 +45,8 @@ export async function answerQuestion(
     ...(diff === undefined ? patchOf(call) : { diff, ...(moreDiffs.length > 0 ? { moreDiffs } : {}) }),
   };
   const { authority } = effects;
-  const asking = { signal, show: () => shown, title: claimed.title };
+  const words = effects.trustsWords ? claimed.description : undefined;
+  const asking = { signal, show: () => shown, title: claimed.title, words };
   const { decision, choice } = await authority.decide(state, subjects, asking);
   if (leavesQuestions && isLeft(decision)) return undefined;
   const answer = answerFor(ask, decision, choice);
@@ -52,8 +54,8 @@ export async function answerQuestion(
   // only an option of the agent's own says yes
   const settled: Decision =
     isAllowed && answer.outcome !== "selected"
-      ? { ...decision, effect: "deny", reason: "the agent offers no way to allow just this" }
-      : decision;
+      ? { ...decision, isAnswer: true, effect: "deny", reason: "the agent offers no way to allow just this" }
+      : { ...decision, isAnswer: true };
   effects.settle(settled);
   if (settled.effect === "allow" && isAnswered(decision)) approve(state, diffs, subjects, authority.now);
   return { decision: settled, answer };
@@ -92,15 +94,27 @@ function metaOf(decision: Decision, choice: PermissionChoice | undefined): Pick<
   const isAllowed = effect === "allow";
   // an option of the agent's own has a name that says it
   const scope = by === "user" && choice?.id.startsWith("option:") === false ? choice.scope : undefined;
-  const kept = by === "rule" && isAllowed ? rule : remembered;
+  const kept = by === "rule" && isAllowed && rule !== undefined ? [rule] : (remembered ?? []);
   const refusal = said === undefined ? reason : `the ${by} said: ${said}`;
   const meta = {
     ...(by === "user" && said !== undefined && { [saidKey]: said }),
     ...(by !== "user" && !isAllowed && { [refusalKey]: refusal }),
     ...(scope !== undefined && { [scopeKey]: scope }),
-    ...(kept !== undefined && { [ruleKey]: `${kept.effect} ${ruleText(kept)}` }),
+    ...(kept.length > 0 && { [ruleKey]: kept.map((each) => `${each.effect} ${ruleText(each)}`).join("; ") }),
   };
   return Object.keys(meta).length === 0 ? {} : { _meta: meta };
+}
+
+/** What the agent says that it will do. */
+function claimsIn(
+  ask: PermissionRequest,
+  call: Partial<ToolCallUpdate> | undefined,
+  state: GateState,
+  { trustsTitles }: Effects,
+): Subject[] {
+  const { cwd } = state.session;
+  const claims = claimsOf(ask, call, cwd);
+  return trustsTitles ? titledClaims(claims, call, cwd) : claims;
 }
 
 /** All that is known of the tool call that a question is about. */
@@ -145,7 +159,7 @@ export function rememberAnswer(
   effects: Effects,
 ): void {
   const call = callOf(ask, state);
-  const subjects = claimsOf(ask, call, state.session.cwd);
+  const subjects = claimsIn(ask, call, state, effects);
   const { authority } = effects;
   const decision = authority.answered(state, subjects, option);
   effects.settle(decision);

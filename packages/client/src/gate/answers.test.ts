@@ -88,11 +88,142 @@ test("an answer tells in _meta how far it reaches, by which rule, and what was s
   assert.deepEqual(answers, [
     { "parley.dev/rule": "allow exec date" },
     { "parley.dev/scope": "once" },
-    { "parley.dev/scope": "session" },
+    { "parley.dev/scope": "session", "parley.dev/rule": `allow exec (${realpathSync(cwd)}) pwd` },
     { "parley.dev/scope": "workspace", "parley.dev/rule": "allow exec npm **" },
     { "parley.dev/said": "use pnpm", "parley.dev/scope": "once" },
-    undefined,
+    // the agent keeps its own "always", and we keep it as long as the session
+    { "parley.dev/rule": `allow exec (${realpathSync(cwd)}) make` },
   ]);
+});
+
+/** Asks about changes of files, one after the other. Returns the questions, and what the agent was answered. */
+async function askedToWrite(
+  t: Parameters<typeof talk>[0],
+  cwd: string,
+  paths: readonly string[],
+  given: GateOptions,
+  reply: string,
+) {
+  const questions: PermissionQuestion[] = [];
+  const permission = (question: PermissionQuestion) => {
+    questions.push(question);
+    return reply;
+  };
+  const { go, session } = await talk(t, cwd, { ...given, asker: { permission } }, async (turn) => {
+    for (const path of paths) {
+      const content = [{ type: "diff", path: join(cwd, path), newText: "x", changes: [] }] as const;
+      await turn
+        .tool({ title: `Edit ${path}`, kind: "edit", content: [...content] }, (tool) =>
+          tool.requestPermission({ options }),
+        )
+        .catch(() => undefined);
+    }
+  });
+  const answers: unknown[] = [];
+  session.onEntry((entry) => {
+    if (entry.kind !== "answer" || !("permission" in entry)) return;
+    const { outcome, optionId, _meta } = entry.permission as Record<string, unknown>;
+    answers.push([outcome === "selected" ? optionId : outcome, (_meta as never)?.["parley.dev/rule"]]);
+  });
+  await go();
+  return { questions, answers };
+}
+
+test("'all edits in this session' allows every further edit in the folder, of an agent that runs its own tools", async (t) => {
+  const cwd = folder(t);
+  const paths = ["a.ts", "src/b.ts", "c.ts", ".git/hooks/pre-commit", "../outside.ts", "kept/d.ts"];
+  const { questions, answers } = await askedToWrite(
+    t,
+    cwd,
+    paths,
+    { rules: rules("ask write kept") },
+    "allow:edits",
+  );
+  const edits = questions[0]?.choices.find(({ id }) => id === "allow:edits");
+  assert.deepEqual([edits?.scope, edits?.rules], ["session", ["allow write"]]);
+  // asked: the first; a protected path, one outside and one that a rule asks about stay questions and do not offer it
+  assert.deepEqual(
+    questions.map(({ summary, choices }) => [
+      summary.replace(`${realpathSync(cwd)}/`, "").replace(/^write .*\//, "write "),
+      choices.some(({ id }) => id === "allow:edits"),
+    ]),
+    [
+      ["write a.ts", true],
+      ["write pre-commit", false],
+      ["write outside.ts", false],
+      ["write d.ts", false],
+    ],
+  );
+  assert.deepEqual(answers.slice(0, 3), [
+    ["yes", "allow write"],
+    ["yes", "allow write"],
+    ["yes", "allow write"],
+  ]);
+});
+
+test("an answer that is remembered says which rule it makes", async (t) => {
+  const cwd = folder(t);
+  const { questions } = await askedToWrite(t, cwd, ["a.ts"], {}, "deny:once");
+  const path = join(realpathSync(cwd), "a.ts");
+  assert.deepEqual(
+    questions[0]?.choices.flatMap(({ id, rules }) => (rules === undefined ? [] : [[id, ...rules]])),
+    [
+      ["allow:session", `allow write ${path}`],
+      ["allow:edits", "allow write"],
+      ["deny:session", `deny write ${path}`],
+    ],
+  );
+});
+
+test("all edits are not offered for a deletion, for a command, or where the folder holds everything", async (t) => {
+  const cwd = folder(t);
+  const offered: boolean[] = [];
+  const permission = ({ choices }: PermissionQuestion) => {
+    offered.push(choices.some(({ id }) => id === "allow:edits"));
+    return "deny:once";
+  };
+  const { go } = await talk(t, cwd, { asker: { permission }, extraRoots: ["/"] }, async (turn) => {
+    const calls = [
+      { title: "rm", kind: "delete", rawInput: { path: join(cwd, "a") } },
+      { title: "ls", kind: "execute", rawInput: { command: "ls" } },
+      { title: "Edit", kind: "edit", rawInput: { path: join(cwd, "a"), content: "x" } },
+    ] as const;
+    for (const call of calls)
+      await turn.tool(call, (tool) => tool.requestPermission({ options })).catch(() => undefined);
+  });
+  await go();
+  assert.deepEqual(offered, [false, false, false]);
+});
+
+test("the question of our own agent says why it asks in its own words, that of another in ours", async (t) => {
+  const reasonOf = async (isOwn: boolean, line = "allow net example.com", name = "a") => {
+    const reasons: string[] = [];
+    const permission = ({ reason }: PermissionQuestion) => {
+      reasons.push(reason);
+      return "deny:once";
+    };
+    const cwd = folder(t);
+    const session = { sessionId: "s", cwd, roots: [] } as unknown as ClientSession; // what a gate needs of it
+    const { signal } = new AbortController();
+    const rawInput = { path: join(cwd, name), content: "x" };
+    const ask = {
+      title: "Edit",
+      description: "mode ask asks about every change",
+      subject: { type: "tool_call", toolCall: { toolCallId: "c", title: "Edit", kind: "edit", rawInput } },
+      options,
+    } as const;
+    const gate = permissionGate({ asker: { permission }, isOwn, rules: rules(line) });
+    await gate.permission(ask, { session, signal } as RequestContext);
+    return reasons.map((reason) => reason.replace(`${realpathSync(cwd)}/`, ""));
+  };
+  assert.deepEqual(await reasonOf(true), ["mode ask asks about every change"]);
+  assert.deepEqual(await reasonOf(false), ["no rule allows this change yet"]);
+  // a rule goes before the words of any agent
+  assert.deepEqual(await reasonOf(true, "ask write"), ["ask write (your policy)"]);
+  // it knows more of a protected path, such as that a command has created it
+  assert.deepEqual(await reasonOf(true, "allow write", ".vscode"), ["mode ask asks about every change"]);
+  const general = ".vscode is protected, because other programs run or obey it";
+  assert.deepEqual(await reasonOf(false, "allow write", ".vscode"), [general]);
 });
 
 test("a command that was allowed for a session is for the directory that it was allowed in", async (t) => {

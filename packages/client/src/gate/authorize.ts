@@ -5,7 +5,6 @@ import { optional } from "@parley/acp/internal";
 import { isProtectedPath } from "@parley/acp/internal/node";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce, matches } from "../rules/match.ts";
-import type { RememberedRule } from "../rules/remembered.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";
 import { parseRule, ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
@@ -16,7 +15,10 @@ import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import {
+  type ChoiceFacts,
   choicesFor,
+  editsId,
+  editsTarget,
   type PermissionChoice,
   type PermissionQuestion,
   type PermissionReply,
@@ -48,6 +50,8 @@ interface Asking {
   readonly title?: string | undefined;
   /** Goes before the reason of the question. */
   readonly why?: string | undefined;
+  /** The reason of the question where no rule has one: an agent of ours says why it asks. */
+  readonly words?: string | undefined;
   /** Whether what a person was shown is still so. */
   isSame?(): Promise<boolean>;
 }
@@ -106,7 +110,7 @@ export class Authority {
       ...state.context(this.now),
       rules: this.rules(state),
       own,
-      isProtected: (path, access) => isProtectedPath(path, access, own),
+      isProtected: (path, access) => isProtectedPath(path, access, own, state.roots),
       wide: state.wide,
     };
     return subjects.map((subject) => decide(subject, circumstances));
@@ -208,15 +212,24 @@ export class Authority {
     state: GateState,
     subjects: readonly Subject[],
     verdict: Verdict,
-    { show, signal, title, why }: Asking,
+    { show, signal, title, why, words }: Asking,
   ): Promise<Answer | undefined> {
     const { asker, reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
     const shown = await show?.();
     // without a place to keep answers none is offered that would have to be kept
-    const choices = choicesFor(subjects, verdict, shown?.request?.options).filter(
+    const verdicts = this.verdicts(state, subjects);
+    const facts: ChoiceFacts = {
+      verdict,
+      asked: subjects.filter((_, at) => verdicts[at]?.effect === "ask"),
+      context: state.context(this.now),
+      isWide: state.wide.length > 0,
+    };
+    const choices = choicesFor(subjects, facts, shown?.request?.options).filter(
       ({ scope }) => remembered !== undefined || scope === "once" || scope === "session",
     );
-    let reason = why === undefined ? verdict.reason : `${why}; ${verdict.reason}`;
+    const isPrecise = verdict.rule !== undefined || (verdict.always && !verdict.isGeneral);
+    const cause = isPrecise ? verdict.reason : (words ?? verdict.reason);
+    let reason = why === undefined ? cause : `${why}; ${cause}`;
     for (let round = 0; round < maxRounds; round++) {
       const closing = new AbortController();
       const question: PermissionQuestion = {
@@ -238,9 +251,10 @@ export class Authority {
       const { id, said, rule, by = "user" } = typeof reply === "object" ? reply : { id: reply };
       const choice = choices.find((each) => each.id === id);
       if (choice === undefined) return undefined;
-      const target = rule === undefined ? undefined : this.#editedTarget(rule, choice, state, subjects);
+      const usual = choice.id === editsId ? editsTarget : undefined;
+      const target = rule === undefined ? usual : this.#editedTarget(rule, choice, state, subjects);
       if (typeof target !== "string") return { choice, by, ...optional({ said, target }) };
-      reason = `${target}; ${verdict.reason}`;
+      reason = `${target}; ${cause}`;
     }
     return undefined;
   }
@@ -267,25 +281,25 @@ export class Authority {
     }
   }
 
-  /** Keeps an answer for as long as it reaches. Returns the first rule that was written for it. */
+  /** Keeps an answer for as long as it reaches. Returns the rules that it made. */
   remember(
     state: GateState,
     subjects: readonly Subject[],
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
     edited?: RuleTarget,
-  ): RememberedRule | undefined {
-    if (scope === "once") return undefined;
+  ): readonly Rule[] {
+    if (scope === "once") return [];
     const { remembered } = this.#options;
     const { workspace } = state;
     const targets = edited === undefined ? subjects.map(targetOf) : [edited];
-    const kept = targets.flatMap((target) => {
+    return targets.flatMap((target): readonly Rule[] => {
       if (target === undefined) return [];
       if (scope !== "session" && remembered !== undefined)
         return [remembered.add({ ...target, effect, scope, ...(scope === "workspace" && { workspace }) })];
-      state.answers.push({ ...target, effect, origin: "remembered", scope: "session" });
-      return [];
+      const rule: Rule = { ...target, effect, origin: "remembered", scope: "session" };
+      state.answers.push(rule);
+      return [rule];
     });
-    return kept[0];
   }
 }
 

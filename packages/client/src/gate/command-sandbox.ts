@@ -1,6 +1,6 @@
 // Makes the sandbox of a session's commands from the rules.
 
-import type { SessionPolicy, SessionSandbox } from "@parley/sandbox";
+import type { MovedFiles, SessionPolicy, SessionSandbox } from "@parley/sandbox";
 import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
 import { closesThisMachine, isForThisMachine, isThisMachine } from "../rules/host-pattern.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -52,7 +52,21 @@ export function commandSandbox(
         return !isThisMachine(host);
       },
       tell: (text) => sandbox.tell?.(text),
+      onMoved: (moved, signal) => void askToKeep(moved, signal),
     });
+  };
+  /** One question about all that a command has created. Without an answer it stays where it was moved to. */
+  const askToKeep = async ({ paths, notice, keep }: MovedFiles, signal: AbortSignal): Promise<void> => {
+    const subjects = paths.map((path): Subject => ({ origin: "op", operation: "write", path }));
+    const why =
+      "a command created this, and other programs would run or obey it, so it was moved out of the workspace; a yes moves all of it back";
+    try {
+      const { decision } = await authority.decide(state, subjects, { signal, why });
+      effects.settle(decision);
+      for (const text of decision.effect === "allow" ? keep() : [notice]) sandbox.tell?.(text);
+    } catch {
+      sandbox.tell?.(notice);
+    }
   };
   return {
     open: () => (opened ??= open()),

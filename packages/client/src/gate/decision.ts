@@ -1,6 +1,5 @@
 // A decision about one or more subjects, as it is reported and logged.
 
-import type { RememberedRule } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
 
@@ -10,7 +9,7 @@ export interface PermissionDecision {
   readonly sessionId: string;
   /** One line of text that describes them. */
   readonly summary: string;
-  /** `violation`: the agent reports that it has done, without asking, what a rule forbids. */
+  /** `violation`: the agent reports that it has done, without asking, what a rule forbids or wants asked. */
   readonly effect: "allow" | "deny" | "cancelled" | "violation";
   /**
    * `rule` or `default`: the rules. `boundary`: a path outside the session's directories. `user`: an answer. `reviewer`:
@@ -36,8 +35,10 @@ export interface Decision extends PermissionDecision {
   readonly rule?: Rule;
   /** How far the user's answer reaches. */
   readonly scope?: Scope;
-  /** The rule that was made from the user's answer. */
-  readonly remembered?: RememberedRule;
+  /** Whether it answers a question of the agent: the conversation has the question and the answer. */
+  readonly isAnswer?: boolean;
+  /** The rules that were made from the user's answer. */
+  readonly remembered?: readonly Rule[];
 }
 
 /** The rules want it asked, and there was nobody to ask. */

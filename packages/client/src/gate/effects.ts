@@ -44,13 +44,23 @@ interface Approved<Result> {
 
 export class Effects {
   readonly authority: Authority;
-  readonly #options: Pick<GateOptions, "audit" | "agent">;
+  readonly #options: Pick<GateOptions, "audit" | "agent" | "isOwn" | "trustsTitles">;
   readonly #reports: DecisionReports;
 
   constructor(authority: Authority, options: GateOptions, reports: DecisionReports) {
     this.authority = authority;
     this.#options = options;
     this.#reports = reports;
+  }
+
+  /** Whether the agent's own words are the reason of a question. */
+  get trustsWords(): boolean {
+    return this.#options.isOwn === true;
+  }
+
+  /** Whether the titles of the agent name a command or a tool exactly. */
+  get trustsTitles(): boolean {
+    return this.#options.trustsTitles?.() ?? false;
   }
 
   async perform<Result>(
@@ -177,7 +187,7 @@ export class Effects {
         effect,
         by,
         reason: hidden.text(reason),
-        ...ruleFacts(decision),
+        ...ruleFacts(decision, hidden),
       });
     } catch (error) {
       // what cannot be written down is not done
@@ -207,10 +217,13 @@ function outcomeOf(error: unknown): string {
 }
 
 /** Which rule it was or became, how far it reaches, and until when. */
-function ruleFacts({ rule, remembered, scope = rule?.scope }: Decision): Partial<AuditFacts> {
-  const fired = remembered ?? rule;
+function ruleFacts(
+  { rule, remembered = [], scope = rule?.scope }: Decision,
+  hidden: ReturnType<typeof redactor>,
+): Partial<AuditFacts> {
+  const fired = remembered[0] ?? rule;
   return {
-    ...(fired === undefined ? {} : { rule: fired.id ?? ruleText(fired) }),
+    ...(fired === undefined ? {} : { rule: fired.id ?? hidden.text(ruleText(fired)) }),
     ...optional({ scope }),
     ...(fired?.expires === undefined ? {} : { expires: new Date(fired.expires).toISOString() }),
   };

@@ -10,7 +10,7 @@ import { isExactly, type MatchContext } from "../rules/match.ts";
 import type { ExactTarget, Rule } from "../rules/rule.ts";
 import { targetOf } from "../rules/scopes.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { isFileOperation, type Subject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
 import type { Decision } from "./decision.ts";
@@ -47,6 +47,8 @@ export class GateState {
   /** Calls that were asked about, or have been looked at when they were done. */
   readonly #judged = new Set<string>();
   readonly #refused = new Set<string>();
+  /** What was decided on in this turn: by the rules, or by somebody who was asked. */
+  readonly #decided = new Set<string>();
   #approvals: Approval[] = [];
   /** The user has cancelled, and has asked for nothing since. */
   isStopped = false;
@@ -71,6 +73,7 @@ export class GateState {
     facts: Pick<Decision, "effect" | "by" | "reason"> & Partial<Decision>,
   ): Decision {
     const { sessionId } = this.session;
+    if (facts.effect !== "violation") for (const subject of subjects) this.#noteDecided(subject);
     return { sessionId, workspace: this.workspace.path, subjects, summary: summaryOfAll(subjects), ...facts };
   }
 
@@ -86,6 +89,7 @@ export class GateState {
       this.#calls.clear();
       this.#judged.clear();
       this.#refused.clear();
+      this.#decided.clear();
     } else if (isToolCallUpdate(update)) this.noteCall(update);
     else if (update.sessionUpdate === "tool_call_content_chunk" && !("unknown" in update)) {
       const { toolCallId, content } = update;
@@ -129,6 +133,15 @@ export class GateState {
   /** In this turn. */
   wasRefused(subject: Subject): boolean {
     return this.#refused.has(refusalKey(subject));
+  }
+
+  #noteDecided(subject: Subject): void {
+    if (this.#decided.size < maxJudged) this.#decided.add(refusalKey(subject)).add(subject.operation);
+  }
+
+  /** In this turn. A command has many spellings, so one that was decided on counts for all. */
+  wasDecided(subject: Subject): boolean {
+    return this.#decided.has(isFileOperation(subject.operation) ? refusalKey(subject) : subject.operation);
   }
 
   /** A person allowed an agent to do this. If it then asks us to, nobody is asked a second time: once, and soon. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError, type Turn } from "@parley/acp";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
@@ -66,7 +66,7 @@ test("without a rule and without a person nothing is written, and the agent is t
   assert.equal(result.code, -32060);
   assert.match(
     result.message,
-    /^write .*\/a was not permitted: nobody is there to ask: no rule applies to it$/,
+    /^write .*\/a was not permitted: nobody is there to ask: no rule allows this change yet$/,
   );
   assert.throws(() => readFileSync(join(cwd, "a")), /ENOENT/);
   assert.deepEqual(
@@ -91,6 +91,31 @@ test("what a rule says counts for where the path leads, not for how it is writte
   );
 });
 
+test("a name with a dot in the workspace or a project in it is asked about whatever is allowed, unless it is harmless", async (t) => {
+  const cwd = folder(t, { "lib/Cargo.toml": "", "src/a": "" });
+  const asked: string[] = [];
+  const permission = ({ subjects, always }: PermissionQuestion) => {
+    asked.push(`${relative(cwd, subjects[0]?.path ?? "")} ${always}`);
+    return "deny:once";
+  };
+  const paths = [
+    ".mocharc.js",
+    "lib/.unknown/x",
+    ".gitignore",
+    ".cache/x",
+    "src/.unknown",
+    "lib/src/.unknown",
+  ];
+  const { result } = await withFiles(
+    t,
+    cwd,
+    { rules: rules("allow write **"), asker: { permission } },
+    (files) => Promise.all(paths.map((path) => code(files.writeText(join(cwd, path), "x")))),
+  );
+  assert.deepEqual(asked, [".mocharc.js true", "lib/.unknown/x true"]);
+  assert.deepEqual(result, [-32060, -32060, "done", "done", "done", "done"]);
+});
+
 test("a person is shown what a write changes, and it is done once (Q7)", async (t) => {
   const cwd = folder(t, { a: "old\n" });
   const questions: PermissionQuestion[] = [];
@@ -109,7 +134,7 @@ test("a person is shown what a write changes, and it is done once (Q7)", async (
   assert.deepEqual(first?.diff, { path: join(cwd, "a"), oldText: "old\n", newText: "new\n" });
   assert.deepEqual(
     first?.choices.map(({ id }) => id),
-    ["allow:once", "allow:session", "deny:once", "deny:session"],
+    ["allow:once", "allow:session", "allow:edits", "deny:once", "deny:session"],
   );
 });
 

@@ -54,7 +54,7 @@ export function gatedFiles(
   const prepareWrite = async (
     path: string,
     content: string,
-    { signal, encoding, overwrite }: WriteTextOptions,
+    { signal, encoding, overwrite, createDirectories }: WriteTextOptions,
   ): Promise<Prepared<void>> => {
     const canonical = await files("agent").realPath(path);
     const written = writtenContent(content, encoding);
@@ -70,7 +70,8 @@ export function gatedFiles(
           // an editor replaces what it has
           if (overwrite !== false && (await overlay?.write?.(canonical, written))) return;
         }
-        const writing = { followLinks: false, ...optional({ signal, encoding, overwrite, expected: stamp }) };
+        const how = { signal, encoding, overwrite, createDirectories, expected: stamp };
+        const writing = { followLinks: false, ...optional(how) };
         await files("agent").writeText(canonical, content, writing);
       },
     };

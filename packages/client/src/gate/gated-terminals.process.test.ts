@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { RequestError } from "@parley/acp";
 import type { CreateTerminalOptions, TerminalSnapshot } from "@parley/acp/model";
+import { sandboxStatus } from "@parley/sandbox";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { auditLog, commandSubject, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
+const sandbox = await sandboxStatus();
 const posix = { skip: process.platform === "win32" ? "needs a POSIX shell" : false, timeout: 60_000 };
 
 function terminalsOf(t: TestContext, cwd: string, options: GateOptions) {
@@ -211,5 +214,41 @@ test("the audit log has the command without the secrets in it", posix, async (t)
   for (const target of targets) {
     assert.match(target ?? "", /^echo /);
     assert.ok(!target?.includes("hunter2"), target);
+  }
+});
+
+test("what a command created for other programs to obey is asked about in one question, and comes back if allowed", {
+  ...posix,
+  skip: sandbox.isAvailable ? posix.skip : "no sandbox can start",
+}, async (t) => {
+  for (const answer of ["allow:once", "deny:once"] as const) {
+    const base = folder(t, { "my project/file": "" });
+    const cwd = join(base, "my project");
+    const questions: PermissionQuestion[] = [];
+    const asked = Promise.withResolvers<void>();
+    const told = Promise.withResolvers<string>();
+    const permission = (question: PermissionQuestion) => {
+      questions.push(question);
+      if (question.subjects[0]?.operation === "write") asked.resolve();
+      return question.subjects[0]?.operation === "write" ? answer : "allow:once";
+    };
+    const { run } = terminalsOf(t, cwd, {
+      asker: { permission },
+      sandbox: { profile: "workspace", tell: told.resolve },
+    });
+    await run({ command: "mkdir .vscode .idea; echo x >.vscode/tasks.json; echo x >.idea/x" });
+    await asked.promise;
+    const { subjects = [], reason = "" } = questions.at(-1) ?? {};
+    assert.deepEqual(subjects.map(({ path }) => path).sort(), [join(cwd, ".idea"), join(cwd, ".vscode")]);
+    assert.match(reason, /a command created this.*moves all of it back/);
+    const isBack = () => existsSync(join(cwd, ".vscode/tasks.json")) && existsSync(join(cwd, ".idea/x"));
+    while (answer === "allow:once" && !isBack()) await setImmediate();
+    if (answer === "allow:once") continue;
+    const notice = await told.promise;
+    const [, line = ""] =
+      /moved to .*my project\.moved-aside.*to accept them: (cp -R .*)$/.exec(notice) ?? [];
+    assert.equal(isBack(), false);
+    execFileSync("sh", ["-c", line]);
+    assert.equal(isBack(), true);
   }
 });

@@ -45,7 +45,10 @@ test("with a yes it runs outside, in the same terminal, and its second end count
     reason,
     /^in the sandbox it ended with exit code \d+ and printed ".*read-only file system"; /i,
   );
-  assert.match(reason, /outside the sandbox, with all your rights; what it did before may be done twice$/);
+  assert.match(
+    reason,
+    /this command leaves the sandbox and runs with all your rights; what it did before may be done twice$/,
+  );
   assert.deepEqual(
     choices.map(({ id }) => id),
     ["allow:once", "deny:once"],

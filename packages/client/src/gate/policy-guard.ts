@@ -8,7 +8,7 @@ import type { PermissionAsker } from "./gate-options.ts";
 export interface PolicyGuard {
   /** Whether the policy asks the user itself. */
   readonly asks: boolean;
-  gate(given: { readonly agent: string; readonly asker?: PermissionAsker }): Gate;
+  gate(given: { readonly agent: string; readonly asker?: PermissionAsker; trustsTitles(): boolean }): Gate;
 }
 
 export const guardKey: unique symbol = Symbol("parley.guard");

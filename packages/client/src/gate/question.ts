@@ -4,7 +4,10 @@ import type { PermissionOption, PermissionRequest } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { Verdict } from "../rules/decide.ts";
 import { isThisMachine } from "../rules/host-pattern.ts";
-import { scopesFor } from "../rules/scopes.ts";
+import { type MatchContext, matches } from "../rules/match.ts";
+import type { Rule, RuleTarget } from "../rules/rule.ts";
+import { ruleText } from "../rules/rule-text.ts";
+import { scopesFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { Scope, Subject } from "../subjects/subject.ts";
 
@@ -18,6 +21,8 @@ export interface PermissionChoice {
   readonly effect: "allow" | "deny";
   /** How far the answer reaches: once, for this session, in this workspace, always. */
   readonly scope: Scope;
+  /** The rules that are remembered, such as "allow write /project/src/a.ts". Absent when nothing is remembered here. */
+  readonly rules?: readonly string[];
   /** The option that is sent to the agent. Absent: its question is answered as cancelled. */
   readonly optionId?: string;
   /** Rarely wanted: the agent's own options, and other scopes. To be shown on request. */
@@ -92,28 +97,55 @@ const scopeNames: Readonly<Record<Scope, string>> = {
   always: "always and everywhere, for 90 days",
 };
 
+/** The answer that allows all edits in this session: the id of its choice. */
+export const editsId = "allow:edits";
+/** What it remembers. Files that are protected or that a rule asks about are asked about all the same. */
+export const editsTarget: RuleTarget = { operation: "write" };
+
+/** What choices depend on beside the subjects. */
+export interface ChoiceFacts {
+  readonly verdict: Verdict;
+  /** Those of the subjects that are asked about. */
+  readonly asked: readonly Subject[];
+  readonly context: MatchContext;
+  /** Whether a directory of the session holds everything: an answer for all of it would say nothing. */
+  readonly isWide: boolean;
+}
+
 /**
  * `options` are those of an agent that asks; they come last. Of something that is asked every time, they are not shown: only
  * what they say yes and no with.
  */
 export function choicesFor(
   subjects: readonly Subject[],
-  verdict: Verdict,
+  facts: ChoiceFacts,
   options?: readonly PermissionOption[],
 ): PermissionChoice[] {
+  const { verdict } = facts;
   const ours = (["allow", "deny"] as const).flatMap((effect): PermissionChoice[] => {
     const optionId = options && optionOf(options, effect);
     // only an option of the agent's own says yes
     if (options !== undefined && optionId === undefined && effect === "allow") return [];
     const offered = scopesFor(subjects, verdict).filter((scope) => !isForNothing(effect, scope, subjects));
-    return offered.map((scope) => ({
+    const own = offered.map((scope) => ({
       id: `${effect}:${scope}`,
       name: `${effect === "allow" ? "Allow" : "Reject"} ${scopeNames[scope]}`,
       effect,
       scope,
+      ...(scope === "once" ? {} : { rules: rulesOf(effect, subjects.map(targetOf)) }),
       ...optional({ optionId }),
       ...(isExtra(effect, scope) ? { isExtra: true } : {}),
     }));
+    const edits: PermissionChoice = {
+      id: editsId,
+      name: "Allow all edits for this session",
+      effect,
+      scope: "session",
+      rules: rulesOf(effect, [editsTarget]),
+      ...optional({ optionId }),
+    };
+    const at = own.findIndex(({ scope }) => scope === "session") + 1;
+    return effect === "allow" && isEdit(facts) && at > 0 ? own.toSpliced(at, 0, edits) : own;
   });
   if (options === undefined || verdict.always) return ours;
   // "which of these?" is asked with options too: then they are what it is about
@@ -130,6 +162,21 @@ export function choicesFor(
     }),
   );
   return [...ours, ...theirs];
+}
+
+function rulesOf(
+  effect: PermissionChoice["effect"],
+  targets: readonly (RuleTarget | undefined)[],
+): readonly string[] {
+  const texts = targets.flatMap((target) => (target === undefined ? [] : [`${effect} ${ruleText(target)}`]));
+  return [...new Set(texts)];
+}
+
+/** Whether only changes are asked about, and the rule for all of them covers these. */
+function isEdit({ asked, verdict, context, isWide }: ChoiceFacts): boolean {
+  const all: Rule = { ...editsTarget, effect: "allow", origin: "remembered" };
+  const isCovered = (subject: Subject): boolean => !subject.deletes && matches(all, subject, context);
+  return !verdict.always && !isWide && asked.length > 0 && asked.every(isCovered);
 }
 
 /** A command does not reach this machine through its sandbox: a yes is for the commands after it. */

@@ -18,7 +18,11 @@ export function violationsIn(state: GateState, update: SessionUpdate, authority:
       .filter((subject) => !state.wasRefused(subject));
     const broken = subjects.flatMap((subject) => {
       const verdict = authority.verdict(state, [subject]);
-      return verdict.effect === "deny" ? [{ subject, verdict }] : [];
+      const { effect, rule } = verdict;
+      // without a rule about just this, it is for the agent to decide what it asks about
+      const isAbout = rule?.operation === "*" || rule?.operation === subject.operation;
+      const isUnasked = effect === "ask" && isAbout && !state.wasDecided(subject);
+      return effect === "deny" || isUnasked ? [{ subject, verdict }] : [];
     });
     const [first] = broken;
     if (first === undefined) return [];

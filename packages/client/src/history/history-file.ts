@@ -5,7 +5,7 @@ import { type Entry, RequestError } from "@parley/acp";
 import { argumentText, optional } from "@parley/acp/internal";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
-import { readEntry } from "@parley/acp/store";
+import { readEntry, type StoredEntry } from "@parley/acp/store";
 import type { History, HistoryHit, HistoryQuery } from "./history.ts";
 import {
   type HistoryAgent,
@@ -73,7 +73,8 @@ class HistoryFile implements RecordingHistory {
       await store.delete(made.sessionId);
     }
     await store.create(made);
-    return this.#recorder(store, sessionFrom(made), 0);
+    const copied = session.forks === undefined ? 0 : await copyEntries(store, session.forks, made.sessionId);
+    return this.#recorder(store, sessionFrom(made), copied);
   }
 
   async claim(id: string): Promise<void> {
@@ -178,6 +179,21 @@ class HistoryFile implements RecordingHistory {
     const { failed = () => undefined, secrets = [] } = this.#options;
     return new SessionRecorder({ store, id, lastSeq, title, failed, secrets });
   }
+}
+
+/** Gives a copy the conversation of the original, which may be deleted later. Returns how many entries there are. */
+async function copyEntries(store: SqliteStore, from: string, to: string): Promise<number> {
+  let page: StoredEntry[] = [];
+  let count = 0;
+  for await (const entry of store.entries(from)) {
+    page.push(entry);
+    count += 1;
+    if (page.length < pageSize) continue;
+    await store.append(to, page);
+    page = [];
+  }
+  await store.append(to, page);
+  return count;
 }
 
 async function* allSessions(store: SqliteStore, cwd?: string): AsyncGenerator<HistorySession> {

@@ -41,7 +41,10 @@ export interface HistorySession {
 
 /** The facts of a new session. */
 export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" | "cwd"> &
-  Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories">>;
+  Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories">> & {
+    /** The session of the history of which it is a copy. */
+    readonly forks?: string;
+  };
 
 interface Kept {
   readonly agent: HistoryAgent;

@@ -14,6 +14,8 @@ export interface ManagedRecorderOptions {
   readonly title?: string | undefined;
   /** The session to continue. */
   readonly known?: HistorySession | undefined;
+  /** Finds the session of which this is a copy, by the agent's id of it, when everything of it is stored. */
+  readonly original?: ((agentSessionId: string) => Promise<string | undefined>) | undefined;
   /** Looks for the session to continue when it begins. */
   readonly find?: ((session: BegunSession) => Promise<HistorySession | undefined>) | undefined;
   /** Called once, when nothing can be recorded; the session goes on. */
@@ -24,6 +26,8 @@ export interface ManagedRecorderOptions {
 export interface BegunSession {
   readonly sessionId: string;
   readonly cwd: string;
+  /** The agent's id of the session of which this is a copy. */
+  readonly forks?: string;
 }
 
 export interface ManagedRecorder {
@@ -40,7 +44,7 @@ export interface ManagedRecorder {
 }
 
 export function managedRecorder(history: RecordingHistory, options: ManagedRecorderOptions): ManagedRecorder {
-  const { agent, name, title, known, find, failed } = options;
+  const { agent, name, title, known, find, original, failed } = options;
   let id: string | undefined;
   /** Entries that came before the store was ready. */
   let early: Entry[] | undefined = [];
@@ -51,13 +55,14 @@ export function managedRecorder(history: RecordingHistory, options: ManagedRecor
     try {
       const old = known ?? (await find?.(session));
       if (old !== undefined) id = old.id;
+      const forks = session.forks === undefined ? undefined : await original?.(session.forks);
       recorder =
         old === undefined
           ? await history.begin({
               agent,
               agentSessionId: session.sessionId,
               cwd: session.cwd,
-              ...optional({ id, name: name || undefined, title: title || undefined }),
+              ...optional({ id, name: name || undefined, title: title || undefined, forks }),
             })
           : await history.resume(old.id, session.sessionId);
       for (const entry of early ?? []) recorder.entry(entry);

@@ -27,16 +27,28 @@ export function recordSessions(
     closing.add(closed);
   };
   /** Known by the id that the agent has for it. */
-  const find = async ({ sessionId }: BegunSession): Promise<HistorySession | undefined> => {
+  const find = async ({
+    sessionId,
+  }: Pick<BegunSession, "sessionId">): Promise<HistorySession | undefined> => {
     const all = await history.list({ agent: agent(), limit: Number.POSITIVE_INFINITY });
     return all.find(({ agentSessionId }) => agentSessionId === sessionId);
+  };
+  const original = async (sessionId: string): Promise<string | undefined> => {
+    const recorder = recorders.get(sessionId);
+    await recorder?.stored();
+    return recorder?.id ?? (await find({ sessionId }))?.id;
   };
   return {
     begin(session: NewlyBegun): void {
       const { sessionId, how, replaces = sessionId } = session;
       const recorder =
         recorders.get(replaces) ??
-        managedRecorder(history, { agent: agent(), find: how === "new" ? undefined : find, failed });
+        managedRecorder(history, {
+          agent: agent(),
+          original,
+          find: how === "new" ? undefined : find,
+          failed,
+        });
       recorders.delete(replaces);
       recorders.set(sessionId, recorder);
       recorder.begin(session);

@@ -161,8 +161,11 @@ function block(part: ContentBlock): string {
       return String(part.text);
     case "resource_link":
       return `\n\n[${oneLine(String(part.name))}](${String(part.uri)})\n\n`;
-    case "resource":
+    case "resource": {
+      const name = part._meta?.["parley.dev/name"];
+      if (typeof name === "string") return `\n\n*(told: ${oneLine(name)})*\n\n`;
       return `\n\n*(with ${code(String((part.resource as { uri?: unknown }).uri))})*\n\n`; // any kind of resource has one
+    }
     default:
       return `\n\n*(${oneLine(part.type)})*\n\n`;
   }

@@ -10,12 +10,13 @@ import {
 import { isDialectError, optional, withTimeout } from "@parley/acp/internal";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
+import { quirksOf } from "../agents/ready-agents.ts";
 import { type AgentSandbox, wantedSandbox } from "./agent-sandbox.ts";
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
 import type { LaunchEvent } from "./launch-event.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
 import { reportWaiting } from "./report-waiting.ts";
-import { abortableTransport, pausableTransport, watchedInput } from "./watched-transport.ts";
+import { abortableTransport, noiseEvent, pausableTransport, watchedInput } from "./watched-transport.ts";
 
 export interface ReachOptions {
   /** The working directory of the agent. Default: ours. */
@@ -78,10 +79,23 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const started = performance.now();
   const reached = await reachAgent(entry, options);
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
-  const held = pausableTransport(watchedInput(reached.transport, (event) => onEvent?.(event)));
+  let noise: string | undefined;
+  const held = pausableTransport(
+    watchedInput(reached.transport, (event) => {
+      if (event.why === "noise") noise ??= event.head;
+      onEvent?.(event);
+    }),
+  );
   const { transport, settled } = abortableTransport(held.transport, signal);
   try {
     const agent = await app.connect(transport);
+    const { ownFiles } = quirksOf(agent.info?.name);
+    // the client says what it offers before the agent says who it is
+    if (ownFiles && files !== undefined && entry.quirks?.ownFiles === undefined) {
+      await agent.close();
+      await released(reached);
+      return await launchAgent({ ...entry, quirks: { ...entry.quirks, ownFiles } }, options);
+    }
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onEvent?.({ kind: "ready", handshakeMs, agent: name, edition: agent.edition });
@@ -104,14 +118,17 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
       },
     };
   } catch (error) {
+    // it may still be held, until it is clear what the stdout of the program is for
+    const unread = reached.noise?.();
     if (signal?.aborted) {
+      if (unread !== undefined && noise === undefined) onEvent?.(noiseEvent(unread));
       await released(reached);
       throw aborted(entry);
     }
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
     const explained = isUnexplained ? await reached.explain?.(error) : undefined;
     await released(reached);
-    throw failure(entry, reached, error, { timeoutMs, explained });
+    throw failure(entry, reached, error, { timeoutMs, explained, noise: noise ?? unread });
   } finally {
     answered();
     settled();
@@ -140,7 +157,15 @@ async function startProgram(entry: CommandEntry, options: ReachOptions): Promise
     ...optional({ cwd, kill, onStderr, sandbox, user: options.inherited }),
     onLeftBehind: (left) => onEvent?.({ kind: "left_behind", ...left }),
   });
-  return { ...reached, stderrTail: () => withoutKeys(reached.stderrTail(), environment, options.env) };
+  const clean = (text: string) => withoutKeys(text, environment, options.env);
+  return {
+    ...reached,
+    stderrTail: () => clean(reached.stderrTail()),
+    noise() {
+      const line = reached.noise?.();
+      return line === undefined ? undefined : clean(line);
+    },
+  };
 }
 
 async function startRemote(
@@ -163,7 +188,15 @@ function failure(
   entry: AgentEntry,
   reached: ReachedAgent,
   error: unknown,
-  { timeoutMs, explained }: { readonly timeoutMs: number; readonly explained: Explanation | undefined },
+  {
+    timeoutMs,
+    explained,
+    noise,
+  }: {
+    readonly timeoutMs: number;
+    readonly explained: Explanation | undefined;
+    readonly noise: string | undefined;
+  },
 ): Error {
   const stderr = reached.stderrTail().trim() || undefined;
   const { name } = entry;
@@ -184,8 +217,12 @@ function failure(
     entry.transport === "stdio" ? `${stderrHint(stderr)}; ${servesHint}${sandboxHint}` : servesHint;
   switch (kind) {
     case "handshake_timeout": {
-      const hint = `${servesHint}; raise the timeout for an agent that starts slowly${sandboxHint}`;
-      return launchError(kind, `${name} did not answer within ${timeoutMs / 1000} s`, hint);
+      const late = `${name} did not answer within ${timeoutMs / 1000} s`;
+      const printed =
+        noise === undefined ? "" : `; its stdout has a line that is no message: ${shown(noise)}`;
+      const lines = noise === undefined ? "" : "; each message must be JSON on one line";
+      const hint = `${servesHint}${lines}; raise the timeout for an agent that starts slowly${sandboxHint}`;
+      return launchError(kind, `${late}${printed}`, hint);
     }
     case "spawn_failed":
       return launchError(kind, message, installHint(entry));
@@ -198,6 +235,13 @@ function failure(
         ? launchError("exited", `${name}: ${message}`, exitHint)
         : launchError("unreachable", `${name}: ${explained.message ?? message}`, explained.hint);
   }
+}
+
+const shownChars = 80;
+
+function shown(line: string): string {
+  const text = line.trim();
+  return JSON.stringify(text.length > shownChars ? `${text.slice(0, shownChars)}…` : text);
 }
 
 const sandboxedHint =

@@ -120,6 +120,30 @@ test("an agent that never answers is ended at the deadline, and its stderr is sh
   while (runs(pid())) await turnOfTheLoop(10);
 });
 
+test("an agent whose messages take several lines is told with its first line", patience, async () => {
+  const script = `process.stdin.once("data", () => console.log(JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }, null, 2)))`;
+  const entry = commandEntry([process.execPath, "-e", script]);
+  await assert.rejects(launchAgent(entry, { definition: patient(3_000) }), {
+    kind: "handshake_timeout",
+    message: 'node did not answer within 3 s; its stdout has a line that is no message: "{"',
+    hint: /each message must be JSON on one line/,
+  });
+  // also where somebody else ends the wait; a pipe takes less than this, so the first line has been read
+  const greeting = "echo Welcome; head -c 300000 /dev/zero | tr '\\0' ' '; echo >&2; exec cat >/dev/null";
+  const stop = new AbortController();
+  const heads: string[] = [];
+  const starting = launchAgent(commandEntry(["/bin/sh", "-c", greeting]), {
+    definition,
+    signal: stop.signal,
+    onEvent(event) {
+      if (event.kind === "stderr") stop.abort();
+      if (event.kind === "unread") heads.push(event.head);
+    },
+  });
+  await assert.rejects(starting, { kind: "aborted" });
+  assert.deepEqual(heads, ["Welcome"]);
+});
+
 test("an agent that is killed is not given any time, whatever it is doing", patience, async (t) => {
   const { folder } = scripted(t);
   const deaf = 'trap "" TERM; echo $$ > "$0/pid"; echo deaf >&2; while :; do sleep 1; done';
@@ -242,28 +266,40 @@ test("no ready agent is given another one's marks, whatever it may be given", ()
   }
 });
 
-test("an agent for which files of ours are known to do harm is offered none", patience, async (t) => {
-  const { entry } = scripted(t, {
-    // the next version has no files at all
-    play: { editions: ["v1"], otherwise: [{ read: "/etc/hostname" }, { say: "no files" }] },
-  });
-  const files = {
-    canRead: true,
-    canWrite: true,
-    readText: () => Promise.reject(new Error("read")),
-    writeText: () => Promise.reject(new Error("written")),
-  };
-  const { agent } = await launched(
-    t,
-    { ...entry, quirks: { ownFiles: true } },
-    {
-      definition: { ...definition, files },
+for (const [how, name, quirks] of [
+  ["by its entry", "scripted", { ownFiles: true }],
+  ["by what it calls itself, whatever its command is", "gemini-cli", {}],
+] as const) {
+  test(
+    `an agent for which files of ours are known to do harm, ${how}, is offered none`,
+    patience,
+    async (t) => {
+      const { entry } = scripted(t, {
+        // the next version has no files at all
+        play: { name, editions: ["v1"], otherwise: [{ read: "/etc/hostname" }, { say: "no files" }] },
+      });
+      let reads = 0;
+      const files = {
+        canRead: true,
+        canWrite: true,
+        readText: () => {
+          reads += 1;
+          return Promise.reject(new Error("read"));
+        },
+        writeText: () => Promise.reject(new Error("written")),
+      };
+      const { agent, events } = await launched(
+        t,
+        { ...entry, quirks },
+        { definition: { ...definition, files } },
+      );
+      assert.equal(agent.agent.edition, "v1");
+      const session = await agent.agent.newSession({ cwd: dirname(process.execPath) });
+      assert.equal((await session.prompt("go").result).stopReason, "end_turn");
+      assert.deepEqual([reads, events.filter(({ kind }) => kind === "ready").length], [0, 1]);
     },
   );
-  assert.equal(agent.agent.edition, "v1");
-  const session = await agent.agent.newSession({ cwd: dirname(process.execPath) });
-  assert.equal((await session.prompt("go").result).stopReason, "end_turn");
-});
+}
 
 test("what an agent prints of its keys when it fails is not in the error (F2)", patience, async (t) => {
   const { entry } = scripted(t, { stderr: "401: canary-key is wrong; so is canary-pass\n", exit: 1 });

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import { leaveAgent } from "@parley/acp/internal/node";
+import { leaveAgent, noiseOf } from "@parley/acp/internal/node";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-spec.ts";
 import { type AgentSandbox, type LeftBehind, sandboxedAgent } from "./agent-sandbox.ts";
@@ -15,6 +15,8 @@ export interface ReachedAgent {
   readonly transport: Transport;
   readonly pid: number | undefined;
   stderrTail(): string;
+  /** Of a program: the first line of its stdout that is no message. */
+  noise?(): string | undefined;
   /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
   leave?(): boolean;
   /** Of an agent in a sandbox: resolves when its process has ended and nothing of the sandbox is left. */
@@ -69,7 +71,12 @@ export async function reachCommand(
     killMs,
     ...optional({ signal: kill }),
   });
-  const reached = { transport, pid: transport.pid, stderrTail: () => transport.stderrTail() };
+  const reached = {
+    transport,
+    pid: transport.pid,
+    stderrTail: () => transport.stderrTail(),
+    noise: () => noiseOf(transport),
+  };
   if (sandboxed === undefined) return { ...reached, leave: () => leaveAgent(transport) };
   const released = transport.exited.then(async () => {
     const left = await sandboxed.ended();

@@ -52,13 +52,14 @@ function cutReporter(agent: string, report: (event: LaunchEvent) => void) {
 }
 
 function reachHttp(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
-  const { name, headers = {}, allowPlainText = false } = entry;
+  const { name, headers = {}, allowPlainText = false, plainPost = false } = entry;
   const url = checkedAddress(entry, /^https?:$/, "http:// or https://");
   try {
     const posts = new Set<Promise<unknown>>();
     const transport = httpTransport(url, {
       headers,
       allowPlainText,
+      plainPost,
       fetch: countingFetch(posts),
       onCut,
     });
@@ -147,7 +148,7 @@ function checkedAddress({ name, url, allowPlainText }: RemoteEntry, wanted: RegE
   const problem = allowPlainText ? undefined : plainTextProblem(parsed);
   if (problem === undefined) return parsed;
   throw new LaunchError("unreachable", `${name}: ${problem}`, {
-    hint: 'use that, or say "allowPlainText": true for this agent where the network is your own',
+    hint: 'use that, or forward a port with ssh (docs/serve.md); where the network is your own, an agent of the config file may have "allowPlainText": true',
   });
 }
 
@@ -157,6 +158,8 @@ function statusOf(error: unknown): number | undefined {
   return typeof cause?.status === "number" ? cause.status : undefined;
 }
 
+const upgradeHint =
+  "the server was not asked for a WebSocket: a proxy in front must pass on the headers Upgrade and Connection; or use http:// or https://, which needs no upgrade";
 const goneHint = "check that the agent runs there, and connect again";
 
 function hintOf(status: number | undefined, { pathname }: URL): string {
@@ -199,7 +202,8 @@ function socketExplanation(url: URL, headers: Readonly<Record<string, string>>):
       timeout: patienceMs,
     });
     const done = (message?: string, status?: number, error?: unknown) => {
-      resolve({ hint: tlsHint(error) ?? hintOf(status, url), ...optional({ message }) });
+      const noUpgrade = status === 406 || status === 426 ? upgradeHint : undefined;
+      resolve({ hint: tlsHint(error) ?? noUpgrade ?? hintOf(status, url), ...optional({ message }) });
       request.destroy();
     };
     request.on("response", ({ statusCode: status = 0 }) => {

@@ -8,5 +8,7 @@ export function endHint(error: unknown): string | undefined {
     return "the server was shut down: connect again when it runs; the sessions of the agent can be loaded";
   if (/unknown connection/.test(words))
     return "the server was started again, or has given up waiting: connect again; the sessions of the agent can be loaded";
+  if (/keeps a connection no longer/.test(words))
+    return "the server has given the connection up: connect again; the sessions of the agent can be loaded";
   return undefined;
 }

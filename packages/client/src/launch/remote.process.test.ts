@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
@@ -92,6 +93,16 @@ test(
       message: /^far: GET ws:\/\/127\.0\.0\.1:\d+\/: got 401 Unauthorized, wanted 101$/,
       hint: /check the headers/,
     });
+    // a proxy that does not pass on upgrades
+    const plain = createServer((_, response) => response.writeHead(406).end());
+    await once(plain.listen(0, "127.0.0.1"), "listening");
+    t.after(() => plain.close());
+    const { port } = plain.address() as AddressInfo;
+    await assert.rejects(launchAgent({ ...entry, url: `ws://127.0.0.1:${port}/acp` }, { definition }), {
+      kind: "unreachable",
+      message: /got 406 Not Acceptable, wanted 101/,
+      hint: /a proxy in front must pass on the headers Upgrade and Connection; or use http/,
+    });
     await assert.rejects(launchAgent({ ...entry, url: "ws://127.0.0.1:1/" }, { definition }), {
       kind: "unreachable",
       message: /ECONNREFUSED/,
@@ -120,7 +131,7 @@ test(
       await assert.rejects(launchAgent(entry, { definition }), {
         kind: "unreachable",
         message: /can be read and changed by anybody on the way/,
-        hint: /allowPlainText/,
+        hint: /forward a port with ssh .* an agent of the config file may have "allowPlainText": true/,
       });
     }
   },

@@ -41,6 +41,11 @@ export function pausableTransport(inner: Transport) {
 
 const headChars = 200;
 
+/** A line of stdout that is no message. */
+export function noiseEvent(line: string): UnreadEvent {
+  return { kind: "unread", why: "noise", bytes: line.length, head: line.slice(0, headChars) };
+}
+
 /** Only a client sends `initialize`: a program that does so has echoed ours. */
 export function watchedInput(transport: Transport, onUnread: (event: UnreadEvent) => void): Transport {
   let isOver = false;

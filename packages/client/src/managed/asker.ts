@@ -54,8 +54,12 @@ export interface LoginCommand {
 
 /** Asks the user during logins and recoveries. A missing method answers no. */
 export interface Asker {
-  /** Asks for a login method. Resolve with its id, or undefined to give up. */
-  chooseLogin?(methods: readonly LoginMethod[], agent: string): Promise<string | undefined>;
+  /** Asks for a login method. Resolve with its id, or undefined to give up. `why` is what the agent said. */
+  chooseLogin?(
+    methods: readonly LoginMethod[],
+    agent: string,
+    context: { readonly why: string },
+  ): Promise<string | undefined>;
   /** Asks for the value of a variable. Resolve with undefined to give up. */
   credential?(variable: LoginVariable, agent: string): Promise<string | undefined>;
   /** Runs the command in a terminal. Resolve with its exit code. */

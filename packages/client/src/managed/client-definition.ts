@@ -10,7 +10,7 @@ import {
   type RequestContext,
   RequestError,
 } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { isObject, optional, takenMethod } from "@parley/acp/internal";
 import { vetoKey, vetoMethod, vetoSession } from "../gate/veto.ts";
 import type { ManageAgentOptions, ManagedGate } from "./managed-options.ts";
 
@@ -23,6 +23,8 @@ export interface SessionLookup {
   current(sessionId: string): ClientSession | undefined;
   /** The session that the app has, for the session of a process. */
   managed(session: ClientSession): ClientSession;
+  /** Another client has the session now. */
+  taken(sessionId: string): void;
 }
 
 export function clientDefinition(options: ManageAgentOptions, sessions: SessionLookup): ClientDefinition {
@@ -46,14 +48,11 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
       own.elicitationCompleted?.(elicitationId, notice);
     },
     _meta: { ...meta, ...own._meta },
-    ...(gate?.veto === undefined
-      ? {}
-      : {
-          extensions: {
-            ...own.extensions,
-            requests: { ...vetoes(gate, sessions), ...own.extensions?.requests },
-          },
-        }),
+    extensions: {
+      ...own.extensions,
+      ...(gate?.veto && { requests: { ...vetoes(gate, sessions), ...own.extensions?.requests } }),
+      notifications: { ...own.extensions?.notifications, ...takenNotice(options, sessions) },
+    },
     ...(elicit === undefined
       ? {}
       : {
@@ -61,6 +60,21 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
             visit(elicit, ask, withManaged(context, sessions), { warn, visits }),
         }),
     auth: { terminal: runsLogins },
+  };
+}
+
+/** Tells of a session that another client has taken, also while nothing runs in it. */
+function takenNotice(
+  { extensions, onEvent }: ManageAgentOptions,
+  { taken }: SessionLookup,
+): NonNullable<Extensions["notifications"]> {
+  return {
+    [takenMethod](params, context) {
+      const { sessionId } = isObject(params) ? params : {};
+      taken(String(sessionId));
+      onEvent?.({ kind: "session_taken", sessionId: String(sessionId) });
+      return extensions?.notifications?.[takenMethod]?.(params, context);
+    },
   };
 }
 

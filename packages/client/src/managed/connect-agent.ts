@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import { argumentText, checkOptions, isObject, optional } from "@parley/acp/internal";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
+import { hasExactTitles } from "../agents/ready-agents.ts";
 import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
 import type { HistoryAgent } from "../history/history-record.ts";
 import { recordSessions } from "../history/record-sessions.ts";
@@ -112,7 +113,7 @@ interface Started {
 
 function guardedGate(
   guard: PolicyGuard,
-  { name }: AgentEntry,
+  entry: AgentEntry,
   { requestPermission, files, terminals }: ConnectAgentOptions,
   { started, warn }: Started,
 ): ManagedGate {
@@ -128,7 +129,8 @@ function guardedGate(
     guard.asks || requestPermission === undefined
       ? undefined
       : askThrough(requestPermission, { sessionOf, warn });
-  return guard.gate({ agent: name, ...optional({ asker }) });
+  const trustsTitles = () => hasExactTitles(entry, started.agent?.info?.name);
+  return guard.gate({ agent: entry.name, trustsTitles, ...optional({ asker }) });
 }
 
 /** A command is known by its argv, and called by the name that its agent gives itself. */

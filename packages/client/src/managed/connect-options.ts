@@ -23,6 +23,8 @@ export type ManagedAgentEvent =
       readonly how: "loaded" | "resumed" | "new";
       readonly after: "restart" | "loss";
     }
+  /** Another client of the agent has taken the session. The next prompt opens it again, if that client lets go of it. */
+  | { readonly kind: "session_taken"; readonly sessionId: string }
   /** The agent works on a prompt and has sent nothing for so long: it may hang. */
   | { readonly kind: "quiet"; readonly ms: number }
   | { readonly kind: "login"; readonly method: string }

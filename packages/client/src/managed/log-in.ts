@@ -1,6 +1,6 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
-import { isObject, optional, withTimeout } from "@parley/acp/internal";
+import { isDialect, isObject, optional, withTimeout } from "@parley/acp/internal";
 import type { Meta } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment } from "../agents/environment.ts";
@@ -58,7 +58,7 @@ async function chosen(
   const needed = (reason: string) => loginNeeded(target.entry, reason, all);
   if (wanted === undefined && asker.chooseLogin === undefined) throw needed(why);
   if (usable.length === 0) throw needed("none of its login methods can be used here");
-  const id = wanted ?? (await asker.chooseLogin?.(usable, target.entry.name));
+  const id = wanted ?? (await asker.chooseLogin?.(usable, target.entry.name, { why }));
   if (id === undefined) throw needed("no login method was chosen");
   const method = usable.find((each) => each.id === id);
   if (method === undefined) throw needed(`it has no usable login method ${id}`);
@@ -112,9 +112,11 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
 
 /** The command line that logs in to an agent. */
 export function loginCommandFor(entry: AgentEntry): string {
-  const { name, origin, transport } = entry;
+  const { name, origin, transport, edition } = entry;
   const isTyped = origin === "command" && transport === "stdio";
-  return `parley agents login ${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
+  // a dialect must be named
+  const dialect = edition !== undefined && isDialect(edition) ? `--edition ${edition} ` : "";
+  return `parley agents login ${dialect}${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
 }
 
 function loginNeeded(

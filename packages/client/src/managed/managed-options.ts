@@ -33,6 +33,8 @@ export interface RecordedSession {
   readonly how: "new" | "loaded" | "resumed";
   /** The id of the session that it replaces. */
   readonly replaces?: string;
+  /** The id of the session of which it is a copy. */
+  readonly forks?: string;
 }
 
 /** Records sessions. Replayed history is not recorded again. */

@@ -55,6 +55,8 @@ export class ManagedPrompt extends PromptHandle {
 
   /** Sends it. `stuck` is called when the agent does not end its work in time after a cancel. */
   async sendTo(session: ClientSession, cancelTimeoutMs: number, stuck: () => void): Promise<PromptResult> {
+    // somebody else's work runs: what it says is no answer to this
+    if (session.state !== "idle") this.awaitOwn();
     const sent = session.prompt(this.content, optional({ _meta: this.#meta }));
     // this handle keeps the updates of all attempts
     sent.then(undefined, () => undefined);

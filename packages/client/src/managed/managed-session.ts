@@ -25,11 +25,18 @@ import type { Custom } from "./log-in.ts";
 import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { ManagedPrompt, type ManagedPromptOptions, type PromptContent } from "./managed-prompt.ts";
-import { problemOf } from "./problem.ts";
+import { problemOf, reopeningProblem, withCrash } from "./problem.ts";
 import { type Recovery, recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
 import type { SetupProblem } from "./session-setup.ts";
 import { SilenceWatch } from "./silence-watch.ts";
+
+interface Attempt {
+  readonly outcome?: PromptResult;
+  readonly failure?: unknown;
+  /** The prompt was not sent: the session could not be opened again. */
+  readonly isReopening?: boolean;
+}
 
 /** What a session needs of those who keep it. */
 export interface SessionKeeper {
@@ -141,7 +148,12 @@ export class ManagedSession implements ClientSession {
 
   cancel(custom?: Custom): void {
     const prompts = this.#prompts();
-    if (prompts.length === 0) this.inner?.cancel(custom);
+    const { inner } = this;
+    if (prompts.length === 0 && inner !== undefined) {
+      // the agent may work without a prompt
+      this.#process.options.gate?.cancelled?.(inner);
+      inner.cancel(custom);
+    }
     for (const prompt of prompts) prompt.cancel();
   }
 
@@ -212,6 +224,11 @@ export class ManagedSession implements ClientSession {
     return this.#activation.openOld(sessionId, replay);
   }
 
+  /** Another client has it: it is opened again with the next prompt. */
+  taken(): void {
+    this.#activation.isTaken = true;
+  }
+
   reportProblems(): void {
     this.#activation.reportProblems();
   }
@@ -222,7 +239,7 @@ export class ManagedSession implements ClientSession {
     try {
       await this.#activation.active();
     } catch (error) {
-      const problem = problemOf(error);
+      const problem = reopeningProblem(error);
       if (problem.kind !== "session_not_found") throw error;
       const { signal } = new AbortController();
       if (!((await this.#process.options.asker?.newSession?.(problem, { signal })) ?? false)) throw error;
@@ -289,19 +306,20 @@ export class ManagedSession implements ClientSession {
     let crash: unknown;
     for (;;) {
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
-      const { outcome, failure } = await this.#attempt(prompt);
+      const { outcome, failure, isReopening = false } = await this.#attempt(prompt);
       if (failure === undefined && outcome !== undefined) return outcome;
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       // its hint says what to do, and that is not to send the prompt again
       if (failure instanceof LaunchError) throw failure;
-      const problem = problemOf(failure);
+      const problem = isReopening ? reopeningProblem(failure) : problemOf(failure);
       if (problem.kind === "crash") {
         crash = failure;
         // the managed agent has then seen the end too
         await this.#activation.owner?.agent.closed;
       }
       const { hasBegun } = this.#activation;
-      if (await recover(this.#recovery(prompt), problem, hasBegun)) continue;
+      if (await recover(this.#recovery(prompt), withCrash(problem, this.#withStderr(crash)), hasBegun))
+        continue;
       if (prompt.signal.aborted) return { stopReason: "cancelled" };
       if (outcome !== undefined) return outcome;
       // that a restarted agent does not know the session is a consequence of the crash
@@ -309,11 +327,13 @@ export class ManagedSession implements ClientSession {
     }
   }
 
-  async #attempt(prompt: ManagedPrompt): Promise<{ outcome?: PromptResult; failure?: unknown }> {
+  async #attempt(prompt: ManagedPrompt): Promise<Attempt> {
     const { cancelTimeoutMs = 5_000, gate } = this.#process.options;
     const watch = new SilenceWatch(this.#process);
+    let isReopening = true;
     try {
       const session = await this.#activation.active();
+      isReopening = false;
       if (prompt.signal.aborted) return { outcome: { stopReason: "cancelled" } };
       this.#activation.beginPrompt();
       prompt.signal.addEventListener("abort", () => gate?.cancelled?.(session), { once: true });
@@ -324,7 +344,7 @@ export class ManagedSession implements ClientSession {
       if (outcome.stopReason !== "error") return { outcome };
       return { outcome, failure: outcome.error ?? { code: 0, message: "error" } };
     } catch (failure) {
-      return { failure };
+      return { failure, isReopening };
     } finally {
       watch.end();
     }
@@ -368,10 +388,10 @@ export class ManagedSession implements ClientSession {
     const chars = entry.kind === "update" ? charsOf(entry.update) : 0;
     const numbered = entry.seq === this.#seq ? entry : { ...entry, seq: this.#seq };
     if (isRecorded) this.#process.options.recorder?.entry(this.#activation.sessionId, numbered);
-    this.#events.deliver(numbered, chars);
-    if (numbered.kind !== "update") return;
     const { current } = this.#queue;
-    if (current?.isSent) current.push(numbered.update, chars);
-    this.#events.update(numbered.update);
+    // first: it says whether the update belongs to the prompt
+    if (numbered.kind === "update" && current?.isSent) current.push(numbered.update, chars);
+    this.#events.deliver(numbered, chars);
+    if (numbered.kind === "update") this.#events.update(numbered.update);
   }
 }

@@ -101,6 +101,10 @@ export class ManagedSessions {
         own().find((each) => each.sessionId === sessionId && this.#open.has(each))?.inner,
       managed: (session) =>
         own().find((each) => each.inner === session || each.sessionId === session.sessionId) ?? session,
+      taken: (sessionId) =>
+        own()
+          .find((each) => each.sessionId === sessionId)
+          ?.taken(),
     };
   }
 

@@ -13,6 +13,8 @@ export type ProblemKind =
   /** A person or a rule refused. */
   | "denied"
   | "login_needed"
+  /** Another client has taken the session. */
+  | "session_taken"
   /** The agent crashed, or its connection ended. */
   | "crash"
   | "other";
@@ -27,6 +29,8 @@ export interface Problem {
   readonly code?: number;
   /** The pause that the agent asks for, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** The crash that cost the agent its session, with the end of what it wrote to stderr. */
+  readonly crash?: { readonly message: string; readonly stderr: string };
 }
 
 interface ErrorLike {
@@ -42,11 +46,30 @@ const notCrashes: ReadonlySet<string> = new Set(["aborted", "too_large", "protoc
 export function problemOf(error: unknown): Problem {
   if (error instanceof ConnectionError) {
     const { kind, message } = error;
-    if (kind === "timeout") return { kind, message };
+    if (kind === "timeout" || kind === "session_taken") return { kind, message };
     return { kind: notCrashes.has(kind) ? "other" : "crash", message };
   }
   if (error instanceof RequestError || isErrorLike(error)) return ofAnswer(error);
   return { kind: "other", message: error instanceof Error ? error.message : String(error) };
+}
+
+/** Classifies why a session could not be opened again: agents say in many ways that they do not have it any more. */
+export function reopeningProblem(error: unknown): Problem {
+  const problem = problemOf(error);
+  const isLost = error instanceof RequestError && problem.kind !== "login_needed" && !isHeld(error);
+  return isLost ? { ...problem, kind: "session_not_found" } : problem;
+}
+
+/** Adds the crash that was before it, for those who are asked. */
+export function withCrash(problem: Problem, crash: unknown): Problem {
+  if (!(crash instanceof ConnectionError) || problem.kind === "crash") return problem;
+  const { message, stderr = "" } = crash;
+  return { ...problem, crash: { message, stderr } };
+}
+
+/** Another client or process has the session. */
+function isHeld({ data }: RequestError): boolean {
+  return typeof data === "object" && data !== null && "reason" in data && data.reason === "session_held";
 }
 
 function ofAnswer({ code, message, data }: ErrorLike): Problem {

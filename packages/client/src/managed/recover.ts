@@ -51,6 +51,9 @@ export async function recover(recovery: Recovery, problem: Problem, hasBegun: bo
         return true;
       }
       return askToRetry(recovery, problem);
+    case "session_taken":
+      // it goes on there
+      return false;
     case "login_needed":
       if (counts.logins++ > 0) return false;
       await recovery.login(problem.message);

@@ -7,12 +7,14 @@ import type { JsonValue } from "@parley/acp/model";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { reportWaiting } from "../launch/report-waiting.ts";
 import { EntryFilter } from "./entry-filter.ts";
-import type { ManagedSessionOptions } from "./managed-options.ts";
+import type { ManagedSessionOptions, RecordedSession } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 import { problemOf } from "./problem.ts";
 import { applySetup, type SetupProblem } from "./session-setup.ts";
 
 type How = "new" | "loaded" | "resumed";
+/** The session that a new one replaces, or is a copy of. */
+type Origin = Pick<RecordedSession, "forks"> & { readonly replaces?: string | undefined };
 type OpenCall = (agent: LaunchedAgent["agent"], place: SessionOptions) => Promise<ClientSession>;
 
 /** What an activation needs of its session. */
@@ -30,6 +32,8 @@ export class SessionActivation {
   readonly #process: ManagedProcess;
   readonly #place: ManagedSessionOptions;
   readonly #session: Activated;
+  /** Another client has taken it. */
+  isTaken = false;
   #inner: ClientSession | undefined;
   #owner: LaunchedAgent | undefined;
   #filter: EntryFilter | undefined;
@@ -67,12 +71,12 @@ export class SessionActivation {
   }
 
   async openNew(replaces?: string): Promise<void> {
-    await this.#open((agent, place) => agent.newSession(place), replaces);
+    await this.#open((agent, place) => agent.newSession(place), { replaces });
   }
 
   /** Opens a session with the conversation of another one. */
   async openFork(sessionId: string): Promise<void> {
-    await this.#open((agent, place) => agent.forkSession(sessionId, place));
+    await this.#open((agent, place) => agent.forkSession(sessionId, place), { forks: sessionId });
   }
 
   async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
@@ -86,7 +90,7 @@ export class SessionActivation {
   /** The session at the running agent, reopened when that is another process than before. */
   async active(): Promise<ClientSession> {
     const launched = await this.#process.running();
-    if (this.#inner !== undefined && this.#owner === launched) return this.#inner;
+    if (this.#inner !== undefined && this.#owner === launched && !this.isTaken) return this.#inner;
     await this.reopen();
     if (this.#inner === undefined) throw new ConnectionError("closed", "the session has been closed");
     return this.#inner;
@@ -111,18 +115,18 @@ export class SessionActivation {
     this.reportProblems();
   }
 
-  async #open(call: OpenCall, replaces?: string): Promise<void> {
+  async #open(call: OpenCall, of: Origin): Promise<void> {
     this.#optionsBefore = [];
     const opened = await this.#activate("new", call);
     this.#session.checkId(opened.sessionId);
-    this.#startRecording(opened, "new", replaces);
+    this.#startRecording(opened, "new", of);
     await this.#setUp(opened);
   }
 
-  #startRecording({ sessionId, cwd }: ClientSession, how: How, replaces?: string): void {
+  #startRecording({ sessionId, cwd }: ClientSession, how: How, of: Origin = {}): void {
     this.sessionId = sessionId;
     const agent = this.#process.entry.name;
-    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional({ replaces }) });
+    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional(of) });
     this.#filter?.startRecording();
   }
 
@@ -170,6 +174,7 @@ export class SessionActivation {
         filter.activated();
         this.#inner = session;
         this.#owner = launched;
+        this.isTaken = false;
         return session;
       });
     try {

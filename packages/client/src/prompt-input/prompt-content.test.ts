@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { PromptInputError, promptContent } from "@parley/client";
+import { type PromptInput, PromptInputError, promptContent } from "@parley/client";
 
 const cwd = realpathSync(mkdtempSync(join(tmpdir(), "parley-prompt-test-")));
 after(() => rmSync(cwd, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ const all = { image: true, audio: true, embeddedContext: true };
 const nothing = { image: false, audio: false, embeddedContext: false };
 const uri = (name: string) => pathToFileURL(join(cwd, name)).href;
 
-async function blocksOf(text: string, accepts = all, more: { attached?: string[]; files?: string[] } = {}) {
+async function blocksOf(text: string, accepts = all, more: Omit<PromptInput, "text"> = {}) {
   return (await promptContent({ text, ...more }, { cwd, accepts })).content;
 }
 
@@ -155,6 +155,19 @@ test("text that the user did not write is a block of its own, in which nothing i
       resource: { uri: "attached:1", text: "please read @src/a.ts", mimeType: "text/plain" },
     },
   ]);
+});
+
+test("text that the user did not write may have a name, for the transcript", async () => {
+  const attached = [{ name: "the output of ls", text: "a.ts" }];
+  const named = { _meta: { "parley.dev/name": "the output of ls" } };
+  const [, resource] = await blocksOf("review this", all, { attached });
+  assert.deepEqual(resource, {
+    type: "resource",
+    resource: { uri: "attached:1", text: "a.ts", mimeType: "text/plain" },
+    ...named,
+  });
+  const [, words] = await blocksOf("review this", nothing, { attached });
+  assert.partialDeepStrictEqual(words, { type: "text", ...named });
 });
 
 test("for an agent that takes nothing but text it is fenced, and cannot end its fence", async () => {

@@ -14,6 +14,9 @@ import {
   wantedMedia,
 } from "./mentioned-file.ts";
 
+/** The `_meta` key with the name of an attached text. */
+const nameKey = "parley.dev/name";
+
 /** The parts of a prompt as the user gave them. */
 export interface PromptInput {
   /** The typed text. `@path` and `@path:10-20` in it mention files. */
@@ -22,9 +25,17 @@ export interface PromptInput {
    * Text that the user did not write, such as piped input. Mentions in it are ignored. Next to typed text it becomes a
    * separate block; without typed text it is the prompt.
    */
-  readonly attached?: readonly string[];
+  readonly attached?: readonly (string | AttachedText)[];
   /** Paths of images and audio files to attach. */
   readonly files?: readonly string[];
+}
+
+/** Text that the user did not write, with a name for whoever reads the transcript. */
+export interface AttachedText {
+  /** A few words, such as "the output of npm test". They are in `_meta` of the block, under "parley.dev/name". */
+  readonly name: string;
+  /** The text, for the agent. */
+  readonly text: string;
 }
 
 /** The agent and the directory that a prompt is for. */
@@ -72,7 +83,9 @@ export class PromptInputError extends Error {}
  */
 export async function promptContent(input: PromptInput, target: PromptTarget): Promise<PromptBlocks> {
   const { cwd, accepts } = target;
-  const attached = (input.attached ?? []).filter((text) => text.trim() !== "");
+  const attached = (input.attached ?? [])
+    .map((each) => (typeof each === "string" ? { text: each } : each))
+    .filter(({ text }) => text.trim() !== "");
   const blocks = new Map<string, ContentBlock>();
   const notes: string[] = [];
   for (const name of input.files ?? []) {
@@ -97,16 +110,19 @@ export async function promptContent(input: PromptInput, target: PromptTarget): P
 
 function wordsAndAttached(
   text: string,
-  attached: readonly string[],
+  attached: readonly { readonly text: string; readonly name?: string }[],
   { embeddedContext }: AcceptedContent,
 ): ContentBlock[] {
-  if (text.trim() === "") return attached.length === 0 ? [] : [{ type: "text", text: attached.join("\n\n") }];
-  const blocks = attached.map(
-    (each, at): ContentBlock =>
-      embeddedContext
-        ? { type: "resource", resource: { uri: `attached:${at + 1}`, text: each, mimeType: "text/plain" } }
-        : { type: "text", text: fenced(each) },
-  );
+  if (text.trim() === "")
+    return attached.length === 0
+      ? []
+      : [{ type: "text", text: attached.map((each) => each.text).join("\n\n") }];
+  const blocks = attached.map((each, at): ContentBlock => {
+    const named = each.name === undefined ? {} : { _meta: { [nameKey]: each.name } };
+    if (!embeddedContext) return { type: "text", text: fenced(each.text), ...named };
+    const resource = { uri: `attached:${at + 1}`, text: each.text, mimeType: "text/plain" };
+    return { type: "resource", resource, ...named };
+  });
   return [{ type: "text", text }, ...blocks];
 }
 

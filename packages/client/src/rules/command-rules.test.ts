@@ -56,10 +56,12 @@ test("a line of simple words is the same as those words, also behind sh -c", () 
     line("  npm   test "),
     line("npm 'test'"),
     run("/bin/bash", "-c", "npm test"),
-    run("bash", "-lc", "npm test"),
   ])
     assert.equal(effectOf(subject, "allow exec npm test"), "allow", JSON.stringify(subject));
   for (const subject of [
+    // a login shell reads ~/.profile first
+    run("bash", "-lc", "npm test"),
+    line("sh -lc 'npm test'"),
     run("bash", "--rcfile", "evil", "-ic", "npm test"),
     run("./sh", "-c", "npm test"),
     line("npm test; id"),

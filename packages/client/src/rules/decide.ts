@@ -22,6 +22,8 @@ export interface Verdict {
   readonly reason: string;
   /** Asked every time: no answer to it is remembered, and none that was is used. */
   readonly always?: boolean;
+  /** The reason is that of every protected path. An agent of ours may say more about this one. */
+  readonly isGeneral?: boolean;
 }
 
 export interface Circumstances extends MatchContext {
@@ -103,7 +105,7 @@ function closedVerdict({ origin, host }: Subject, circumstances: Circumstances):
 }
 
 const leaving =
-  "the command would run outside the sandbox, with all your rights; what it did before may be done twice";
+  "this command leaves the sandbox and runs with all your rights; what it did before may be done twice";
 
 /** Whatever was allowed before. */
 function alwaysAsked(reason: string, rule?: Rule): Verdict {
@@ -118,7 +120,7 @@ function protectedVerdict(
   const { path, operation } = subject;
   const access = operation === "read" ? "read" : "write";
   if (path !== undefined && circumstances.isProtected(path, access))
-    return alwaysAsked(`${path} ${whyProtected[access]}`);
+    return { ...alwaysAsked(`${path} ${whyProtected[access]}`), isGeneral: true };
   const { roots } = circumstances;
   // the session's own directories were chosen by the user
   const found = named.find((each) => !roots.includes(each) && circumstances.isProtected(each, "write"));
@@ -177,11 +179,37 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
     return ask(
       `${host} is this machine, and its services may trust any local program; if your answer is remembered, it gives commands the whole network of this machine`,
     );
-  if (origin === "claim") return ask("no rule allows it, and the agent does it with its own tools");
-  if (operation !== "read") return ask("no rule applies to it");
+  if (origin === "claim" || operation !== "read") return ask(unruled(subject));
   const wide = wideRootOf(path, circumstances);
   if (wide === undefined) return { effect: "allow", reason: "reading in the workspace is allowed" };
   return ask(`the workspace ${wide} is too broad to read without asking`);
+}
+
+/** What no rule decides. */
+function unruled({ origin, operation, deletes, labelOnly }: Subject): string {
+  const isOurs = origin === "op";
+  if (labelOnly && operation !== "other") {
+    const except = operation === "exec" ? " but exec **" : "";
+    return `the agent names it only in a title, and no rule${except} relies on titles`;
+  }
+  switch (operation) {
+    case "read":
+      return "no rule allows this read yet";
+    case "write":
+      return `no rule allows this ${deletes ? "deletion" : "change"} yet`;
+    case "exec":
+      return isOurs
+        ? "this command would run without a sandbox, and no rule allows it yet"
+        : "no rule allows this command yet";
+    case "net":
+      return `${isOurs ? "a command in the sandbox wants the network, and " : ""}no rule allows this host yet`;
+    case "mcp":
+      return "no rule allows this tool yet";
+    case "mode":
+      return "the agent asks before it changes its mode";
+    case "other":
+      return "the agent does not say what it will do";
+  }
 }
 
 /** The names are the agent's. */

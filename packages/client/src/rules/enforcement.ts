@@ -35,6 +35,8 @@ function accessOf({ effect, operation, origin, pattern, exact }: Rule): RuleMoun
   if (operation === "read") return effect === "deny" ? "none" : undefined;
   if (operation !== "write") return undefined;
   if (effect === "deny") return "read";
+  // nobody can be asked while a command runs, and what a workspace asks about is run or obeyed by others
+  if (effect === "ask" && origin === "workspace") return "read";
   const isOpening =
     effect === "allow" && origin !== "workspace" && pattern !== undefined && exact === undefined;
   return isOpening && pathPattern(pattern).from === "system" ? "write" : undefined;

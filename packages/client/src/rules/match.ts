@@ -68,7 +68,8 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
 export function isExactly(exact: ExactTarget, subject: Subject): boolean {
   const [shown, given] = [exact, subject].map((each) => {
     const { operation, path, deletes = false, argv, shellLine = argv, cwd, host, tool, mode } = each;
-    return JSON.stringify([operation, path, deletes, shellLine, cwd, host, tool?.server, tool?.name, mode]);
+    const { server, name, definition } = tool ?? {};
+    return JSON.stringify([operation, path, deletes, shellLine, cwd, host, server, name, definition, mode]);
   });
   return shown === given && areSameVariables(exact.env, subject.env);
 }

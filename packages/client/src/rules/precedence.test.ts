@@ -80,10 +80,10 @@ test("protected paths are asked about whatever is allowed, in any case of letter
 });
 
 test("what holds Parley's own rules and keys is never written (N166)", () => {
-  const own = ["/nowhere/w/.config/parley"];
-  for (const path of [".config/parley/policy.json", ".config/parley"])
+  const own = ["/nowhere/w/settings/parley"];
+  for (const path of ["settings/parley/policy.json", "settings/parley"])
     assert.equal(check({ own, rules: rules("allow *") }, write(path)).effect, "deny", path);
-  const beside = write(".config/parley-other/a");
+  const beside = write("settings/parley-other/a");
   assert.equal(
     check({ own, rules: rules("allow *") }, beside).effect,
     "allow",

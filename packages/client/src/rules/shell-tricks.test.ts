@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { hiddenCommands, hiddenNames } from "../../test/security/shell-tricks.ts";
+import { hiddenCommands, hiddenNames, startedByOthers } from "../../test/security/shell-tricks.ts";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { commandSubject, permissionGate } from "../internal.ts";
 
@@ -20,7 +20,7 @@ function checked(t: TestContext, ...texts: string[]) {
 
 test("no line hides a forbidden command: it is refused, or asked about (V10)", (t) => {
   const check = checked(t, "deny exec rm");
-  const allowed = hiddenCommands.filter((line) => check(line) === "allow");
+  const allowed = [...hiddenCommands, ...startedByOthers].filter((line) => check(line) === "allow");
   assert.deepEqual(allowed, []);
 });
 
@@ -56,6 +56,13 @@ test("ordinary lines are read, not asked about", (t) => {
     "env CI=1 npm test; command -v node",
     "[ -f package.json ] && npm ci || true",
     "x=$(date +%s); echo $((x + 1))",
+    'if [ -v CI ] && [[ $x -eq 0 ]]; then printf -v y "%s" "$x"; fi',
+    'declare -a list=(1 2); read -r a b <<< "$x"; let n=n+1; ((n++)); unset a',
+    'for f in $(git ls-files); do test -f "$f" || echo "$f"; done',
+    "mapfile -t lines < a.txt; export PATH=$PATH:/opt/bin NODE_ENV=test",
+    "PS1='$ ' PS4='+ ' bash -x run.sh",
+    "gdb --version; xargs -n1 sh -c 'npm test' < a.txt",
+    "set -euo pipefail; printf '%s\\n' 'use `code` and $(this)' | tee a.md",
   ])
     assert.equal(check(line), "allow", line);
 });

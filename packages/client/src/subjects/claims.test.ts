@@ -286,6 +286,9 @@ test("a command that our own agent would run outside its sandbox is asked about 
   const subjects = input({ command: "npm publish", outside: true });
   const { effect: asked, always, reason } = verdict(subjects, "allow exec **", "allow exec npm publish");
   assert.deepEqual([asked, always], ["ask", true]);
-  assert.match(reason, /outside the sandbox, with all your rights; what it did before may be done twice/);
+  assert.match(
+    reason,
+    /this command leaves the sandbox and runs with all your rights; what it did before may be done twice/,
+  );
   assert.equal(effect(input({ command: "npm publish", outside: false }), "allow exec npm publish"), "allow");
 });

@@ -28,32 +28,44 @@ export function readCommand(
   args: readonly string[] | undefined,
   cwd: string,
   env: Variables = {},
+  plainOption = /^-c$/,
 ): ReadCommand {
-  if (args === undefined) return fromLine(command, cwd, env) ?? { shellLine: command, cwd, env };
-  return fromWords([command, ...args], cwd, env);
+  if (args === undefined) return fromLine(command, cwd, env, plainOption) ?? { shellLine: command, cwd, env };
+  return fromWords([command, ...args], cwd, env, plainOption);
 }
 
-function fromWords(argv: readonly string[], cwd: string, env: Variables): ReadCommand {
+/** `plainOption`: the option of a shell that reads the next word and nothing else. */
+function fromWords(argv: readonly string[], cwd: string, env: Variables, plainOption: RegExp): ReadCommand {
   const script = shellScript(argv);
   if (script === undefined) return { argv, cwd, env };
   // with more options a shell may read other files first: then all its words are the line, for rules and for people
   const [program = "", option = ""] = argv;
-  const isPlain = argv.length === 3 && /^-l?c$/.test(option) && systemShell.test(program);
+  const isPlain = argv.length === 3 && plainOption.test(option) && systemShell.test(program);
   if (!isPlain) return { argv, shellLine: joinWords(argv), cwd, env };
-  return fromLine(script, cwd, env) ?? { argv, shellLine: script, cwd, env };
+  return fromLine(script, cwd, env, plainOption) ?? { argv, shellLine: script, cwd, env };
 }
 
-function fromLine(line: string, cwd: string, env: Variables): ReadCommand | undefined {
+function fromLine(line: string, cwd: string, env: Variables, plainOption: RegExp): ReadCommand | undefined {
   const simple = readLine(line);
   if (simple === undefined) return undefined;
   const { words, directory } = simple;
   const where = directory === undefined ? cwd : canonicalPath(directory, cwd);
-  return fromWords(words, where, { ...env, ...simple.env });
+  return fromWords(words, where, { ...env, ...simple.env }, plainOption);
 }
 
+/** Agents that run commands themselves do so in a login shell, and name the command behind it. */
+const optionOfClaims = /^-l?c$/;
+
 /** The subject of a command, with those of its variables that are not known to be harmless. */
-export function commandSubject(origin: SubjectOrigin, ...command: Parameters<typeof readCommand>): Subject {
-  const { argv, shellLine, cwd, env } = readCommand(...command);
+export function commandSubject(
+  origin: SubjectOrigin,
+  command: string,
+  args: readonly string[] | undefined,
+  folder: string,
+  variables: Variables = {},
+): Subject {
+  const options = origin === "claim" ? [optionOfClaims] : [];
+  const { argv, shellLine, cwd, env } = readCommand(command, args, folder, variables, ...options);
   const known = optional({ argv, shellLine, env: notableVariables(env) });
   return { origin, operation: "exec", cwd, ...known };
 }

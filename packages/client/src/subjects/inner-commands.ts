@@ -1,6 +1,7 @@
 // Finds the commands that a command would run in turn, for rules that forbid.
 
 import { basename } from "node:path";
+import { evaluatesText } from "./evaluated-text.ts";
 import { commandsInLine, type LineCommand } from "./shell-line.ts";
 import type { Subject } from "./subject.ts";
 
@@ -13,11 +14,11 @@ export function programName(word: string): string {
 
 const named = (names: string): ReadonlySet<string> => new Set(names.split(" "));
 
-const shells = named("sh bash zsh ksh dash ash fish csh tcsh");
+const shells = named("sh bash rbash zsh rzsh ksh rksh mksh dash ash yash fish csh tcsh");
 
 /** They run what follows them. There are more; a rule that forbids is a guard rail, the sandbox is the wall. */
 const wrappers = named(
-  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh",
+  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch linux32 linux64 i386 x86_64 uname26 choom capsh sg dbus-run-session dbus-launch gdb systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh",
 );
 
 function isWrapper(name: string): boolean {
@@ -40,7 +41,7 @@ const maxWrapped = 256;
 
 const known = new WeakMap<object, readonly LineCommand[] | undefined>();
 
-type Command = Pick<Subject, "argv" | "shellLine">;
+type Command = Pick<Subject, "argv" | "shellLine" | "env">;
 
 /** What is about to be run, and what that would run in turn. Undefined: there is too much of it, or it has no end. */
 export function commandsOf(subject: Command): readonly LineCommand[] | undefined {
@@ -48,11 +49,14 @@ export function commandsOf(subject: Command): readonly LineCommand[] | undefined
   return known.get(subject);
 }
 
-function allCommands({ argv, shellLine }: Command): readonly LineCommand[] | undefined {
+function allCommands({ argv, shellLine, env = {} }: Command): readonly LineCommand[] | undefined {
   if ((argv?.length ?? 0) > maxWords || (shellLine?.length ?? 0) > maxLine) return undefined;
   const inLine = shellLine === undefined ? [] : commandsInLine(shellLine);
   if (inLine === undefined) return undefined;
-  const waiting: LineCommand[] = [...(argv === undefined ? [] : [guess(argv)]), ...inLine];
+  // in a line they would stand in front of it
+  const files = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const variables = files.length === 0 ? [] : [{ words: [], files, texts: [] }];
+  const waiting: LineCommand[] = [...(argv === undefined ? [] : [guess(argv)]), ...variables, ...inLine];
   const found: LineCommand[] = [];
   const keys = new Set<string>();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -73,18 +77,40 @@ export function isExpanded(word: string): boolean {
 }
 
 /** Only the shell will know which program it is: the word itself, the one behind a wrapper, or what is read from elsewhere. */
-export function hasUnknownProgram({ words, texts, isGuess = false }: LineCommand): boolean {
+export function hasUnknownProgram(command: LineCommand): boolean {
+  const { words, texts, isGuess = false } = command;
   const [program = "", ...rest] = words;
+  if (evaluatesText(command) || isToldInOwnLanguage(words)) return true;
   if (isGuess) return false;
   if (isExpanded(program)) return true;
   const name = programName(program);
   // it gives a program another name
   if (name === "alias" || name === "hash") return rest.length > 0;
   if (shells.has(name) && texts.length === 0 && readsInput(rest)) return true;
+  // a shell that reads what others write
+  if (name === "newgrp") return true;
+  if ((name === "xargs" || name === "parallel") && givesShellInput(rest)) return true;
   if (!shells.has(name) && !isWrapper(name)) return false;
   if (name === "command" && /^-[vV]$/.test(rest[0] ?? "")) return false;
   const next = rest.find((word) => !/^[-+]|^\w+=|^[\d.]+[smhd]?$|^\{\}$/.test(word)) ?? "";
   return /\s/.test(next) ? (commandsInLine(next)?.some(hasUnknownProgram) ?? true) : isExpanded(next);
+}
+
+/** `gdb -ex 'shell rm'`. */
+function isToldInOwnLanguage([program = "", ...rest]: readonly string[]): boolean {
+  return (
+    programName(program) === "gdb" && rest.some((word) => /^--?(?:ex|x|eval-command|command|init)/.test(word))
+  );
+}
+
+/** `xargs sh -c`: what it reads is the script. */
+function givesShellInput(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => shells.has(programName(word)));
+  if (at < 0) return false;
+  const script = shellScript(words.slice(at));
+  return script === undefined
+    ? words.slice(at + 1).every((word) => word.startsWith("-"))
+    : /^\s*\{/.test(script);
 }
 
 /** A shell that is given no script reads what others write. */

@@ -42,7 +42,12 @@ export interface Subject {
   /** `host` or `host:port`. */
   readonly host?: string;
   /** A tool of an MCP server. */
-  readonly tool?: { readonly server: string; readonly name: string };
+  readonly tool?: {
+    readonly server: string;
+    readonly name: string;
+    /** A hash of its description and schema, where an answer is about these too. */
+    readonly definition?: string;
+  };
   /** The new mode of the session. */
   readonly mode?: string;
   /**

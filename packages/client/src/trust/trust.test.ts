@@ -221,3 +221,57 @@ test("TH16 links, pipes, folders and huge or broken files are refused, and nothi
 test("the folder of the list must be absolute", () => {
   assert.throws(() => trustedFolders("state"), /trustedFolders: expected an absolute path, got "state"$/);
 });
+
+test("TH16 a changed script that an MCP server names is asked about again", (t) => {
+  const { base, folder, put, folders, check } = place(t);
+  const named: Readonly<Record<string, { command: string; args?: string[]; env?: Record<string, string> }>> =
+    {
+      "scripts/db-server": { command: "./scripts/db-server" },
+      "src/server.mjs": { command: "node", args: ["--import=tsx", "src/server.mjs", "--verbose"] },
+      "lib/hook.cjs": {
+        command: "node",
+        args: ["-e", "1"],
+        env: { NODE_OPTIONS: "--require=./lib/hook.cjs" },
+      },
+      "tools/index.js": { command: "node", args: ["./tools"] },
+      "serve/db/__main__.py": { command: "python3", args: ["-m", "serve.db"] },
+      "run.sh": { command: "sh", args: ["-c", "cd . && ./run.sh --x"] },
+      "deep/of/full.sh": { command: join(folder, "deep/of/full.sh") },
+    };
+  for (const [file, entry] of Object.entries(named)) {
+    put(".mcp.json", { mcpServers: { db: entry } });
+    put(file, "one");
+    const settings = workspaceSettings(folder);
+    const [item] = settings.items;
+    assert.deepEqual(settings.files, [join(folder, file)]);
+    assert.match(item!.details.join("\n"), new RegExp(`uses the file ${file} as it is now \\(sha256 `));
+    folders.trust(settings);
+    folders.decide(settings, item!, "always");
+    assert.equal(check().state, "trusted", file);
+    put(file, "two");
+    const { state, changed } = check();
+    assert.deepEqual([state, changed.map(({ what }) => what)], ["changed", ["MCP server db"]], file);
+    const now = workspaceSettings(folder);
+    assert.equal(folders.decision(now, now.items[0]!), undefined, file);
+    rmSync(join(folder, file));
+    assert.equal(check().state, "changed", `${file} is gone`);
+    folders.trust(workspaceSettings(folder));
+    put(file, "one");
+    assert.equal(check().state, "changed", `${file} came after the trust`);
+  }
+  // a link to a file elsewhere names that file
+  writeFileSync(join(base, "elsewhere"), "one");
+  rmSync(join(folder, "scripts/db-server"));
+  symlinkSync(join(base, "elsewhere"), join(folder, "scripts/db-server"));
+  put(".mcp.json", { mcpServers: { db: { command: "scripts/db-server" } } });
+  folders.trust(workspaceSettings(folder));
+  writeFileSync(join(base, "elsewhere"), "two");
+  assert.equal(check().state, "changed");
+});
+
+test("writes to a script that an MCP server names are asked about", (t) => {
+  const { folder, put } = place(t);
+  put("scripts/db server", "one");
+  put(".mcp.json", { mcpServers: { db: { command: "./scripts/db server" } } });
+  assert.deepEqual(workspaceSettings(folder).rules, [`ask write ${join(folder, "scripts/db server")}`]);
+});

@@ -15,9 +15,11 @@ import { join } from "node:path";
 import type { McpServer } from "@parley/acp/model";
 import { ConfigError } from "../config/config-error.ts";
 import { mcpJsonServers } from "../config/mcp-json.ts";
+import { escapedPattern } from "../rules/path-pattern.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import type { Rule } from "../rules/rule.ts";
 import { ruleText } from "../rules/rule-text.ts";
+import { type NamedFile, namedFiles } from "./named-files.ts";
 
 /** One rule or MCP server of a workspace. */
 export interface WorkspaceItem {
@@ -25,7 +27,10 @@ export interface WorkspaceItem {
   readonly file: string;
   /** What it is, in one line: a rule, or `MCP server` and its name. */
   readonly what: string;
-  /** More of an MCP server, one line each: its command line or address, its variables or headers, and notes. */
+  /**
+   * More of an MCP server, one line each: its command line or address, its variables or headers, the files of the folder that
+   * it names with a hash of their content, and notes.
+   */
   readonly details: readonly string[];
 }
 
@@ -35,10 +40,15 @@ export interface WorkspaceSettings {
   readonly folder: string;
   /** The rules and MCP servers, as a person must see them before they trust the folder. Escape them for a terminal. */
   readonly items: readonly WorkspaceItem[];
-  /** The rules, as lines for `rules` of `permissionPolicy()`. They only deny and ask: a workspace cannot allow. */
+  /**
+   * The rules, as lines for `rules` of `permissionPolicy()`. They only deny and ask: a workspace cannot allow. Writes to the
+   * files that its servers name are asked about.
+   */
   readonly rules: readonly string[];
   /** The servers, for `mcpServers` of a session. Their `_meta` tells Parley's agent that the user did not name them. */
   readonly mcpServers: readonly McpServer[];
+  /** The files of the folder that the servers start or name, with links resolved. Their content is part of the trust. */
+  readonly files: readonly string[];
   /** What cannot be used, and why, one line each. */
   readonly problems: readonly string[];
   /** Identifies the folder and the content of its files. */
@@ -86,25 +96,40 @@ export function parsedSettings(given: string): ParsedSettings {
   const policy = textOf(policyFile);
   const parsed = parsePolicy(policy ?? "", "workspace", join(folder, policyFile));
   problems.push(...parsed.warnings);
-  const rules = parsed.rules.map((rule) => `${rule.effect} ${ruleText(rule)}`);
+  const own = parsed.rules.map(textOfRule);
   const json = textOf(serversFile);
   const mcpServers = json === undefined ? [] : serversIn(json, join(folder, serversFile), problems);
+  const named = mcpServers.map((server) => namedFiles(server as ServerFields, folder)); // other kinds have no such fields
+  const details = mcpServers.map((server, at) => detailsOf(server, named[at] ?? []));
+  content.update(JSON.stringify(named));
+  const files = [...new Set(named.flat().map(({ path }) => path))];
+  const guards = files.map((path) => guardOf(path, join(folder, serversFile)));
   return {
     folder,
     items: [
-      ...rules.map((what) => ({ file: policyFile, what, details: [] })),
-      ...mcpServers.map((server) => ({
+      ...own.map((what) => ({ file: policyFile, what, details: [] })),
+      ...mcpServers.map((server, at) => ({
         file: serversFile,
         what: `MCP server ${String(server.name)}`,
-        details: detailsOf(server),
+        details: details[at] ?? [],
       })),
     ],
-    rules,
-    parsedRules: parsed.rules,
+    rules: [...own, ...guards.map(textOfRule)],
+    parsedRules: [...parsed.rules, ...guards],
     mcpServers,
+    files,
     problems,
     identity: { device: String(dev), inode: String(ino), content: content.digest("hex") },
   };
+}
+
+function textOfRule(rule: Rule): string {
+  return `${rule.effect} ${ruleText(rule)}`;
+}
+
+/** Writes to a file that a trusted server runs are asked about. Commands in a sandbox cannot write it. */
+function guardOf(path: string, source: string): Rule {
+  return { effect: "ask", operation: "write", origin: "workspace", source, pattern: escapedPattern(path) };
 }
 
 /** The text of a plain file. Undefined, with a problem unless it does not exist, if it is none. */
@@ -158,13 +183,16 @@ function serversIn(text: string, path: string, problems: string[]): McpServer[] 
   }
 }
 
-function detailsOf(server: McpServer): string[] {
+function detailsOf(server: McpServer, named: readonly NamedFile[]): string[] {
   const { command, args = [], env = [], type, url, headers = [] } = server as ServerFields; // each is of one kind of server
   const main = url === undefined ? [command ?? "", ...args].map(shellWord).join(" ") : `${url} (${type})`;
   const lines = [
     main,
     ...env.map(({ name, value }) => `with ${name}=${value}`),
     ...headers.map(({ name, value }) => `with the header ${name}: ${value}`),
+    ...named.map(
+      ({ name, hash }) => `uses the file ${shellWord(name)} as it is now (sha256 ${hash.slice(0, 16)})`,
+    ),
   ];
   const isTemplate = lines.some((line) => /\$\{\w/.test(line));
   return isTemplate ? [...lines, "note: variables of your environment are not inserted"] : lines;

@@ -10,7 +10,13 @@ import { type TestContext, test } from "node:test";
 import type { CreateTerminalOptions } from "@parley/acp/model";
 import { inSandbox, withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
 import { put, workplace } from "../../../sandbox/test/support/workplace.ts";
-import { directoryIdentity, type GateOptions, permissionGate, type Rule } from "../../src/internal.ts";
+import {
+  directoryIdentity,
+  type GateOptions,
+  parsedSettings,
+  permissionGate,
+  type Rule,
+} from "../../src/internal.ts";
 import type { PermissionQuestion, PermissionReply } from "../../src/policy.ts";
 import { rules } from "../support/gate-probe.ts";
 import { tally } from "./hostile-probe.ts";
@@ -201,7 +207,7 @@ test(
     assert.deepEqual(reviewed, []);
     for (const { always, reason, choices } of questions) {
       assert.ok(always);
-      assert.match(reason, /outside the sandbox, with all your rights/);
+      assert.match(reason, /this command leaves the sandbox and runs with all your rights/);
       assert.deepEqual([...new Set(choices.map(({ scope }) => scope))], ["once"]);
     }
     // a yes to what an agent says that it runs is none to running it outside
@@ -324,7 +330,10 @@ test(
   "a protected file that a person allows while a command runs stays, and not what the command makes of it",
   inSandbox,
   async (t) => {
-    const { files, terminals, work, told, asked, close } = place(t, {}, choice("allow:once"));
+    // yes to the file that is written for the agent, no to those that the command made
+    const { files, terminals, work, told, asked, close } = place(t, {}, ({ summary }) =>
+      /^write [^;]*settings\.json$/.test(summary) ? "allow:once" : "deny:once",
+    );
     const script =
       "echo up >up; until [ -e go ]; do sleep 0.05; done; echo evil >.vscode/tasks.json; [ -e evil ] && echo evil >.vscode/settings.json; true";
     const settings = join(work, ".vscode/settings.json");
@@ -339,8 +348,32 @@ test(
       assert.equal(existsSync(join(work, ".vscode/tasks.json")), false);
       execFileSync("rm", ["-rf", ".vscode", "go", "up"], { cwd: work });
     }
-    assert.equal(asked.length, 2);
+    assert.equal(asked.length, 4, asked.join("\n"));
     assert.equal(told.filter((line) => line.includes("settings.json")).length, 1, told.join("\n"));
     await close();
+  },
+);
+
+test(
+  "TH16 a command cannot rewrite the script of an MCP server of a trusted folder",
+  inSandbox,
+  async (t) => {
+    let root = "";
+    const { work, run } = place(t, { workspaceRules: () => parsedSettings(root).parsedRules });
+    root = work;
+    const servers = { mcpServers: { db: { command: "./scripts/db-server" } } };
+    put(work, { "scripts/db-server": "#!/bin/sh\n", ".mcp.json": JSON.stringify(servers) });
+    const attempts = [
+      "echo evil > scripts/db-server",
+      "mv scripts scripts.old; mkdir scripts; echo evil > scripts/db-server",
+      "rm -f scripts/db-server; echo evil > scripts/db-server",
+      "ln -sf /bin/true scripts/db-server",
+      "echo evil > x; mv -f x scripts/db-server",
+    ];
+    for (const line of attempts) {
+      await run({ command: "/bin/sh", args: ["-c", line] });
+      assert.equal(readFileSync(join(work, "scripts/db-server"), "utf8"), "#!/bin/sh\n", line);
+    }
+    assert.equal(await run({ command: "/bin/sh", args: ["-c", "echo ok > other && cat other"] }), "ok\n");
   },
 );

@@ -32,17 +32,20 @@ before(async () => {
 for (const subject of subjects) {
   test(`${subject.name}: every request is answered once, and the connection goes on (G4, G8)`, {
     timeout: 1_200_000,
-  }, async () => {
+  }, async (t) => {
+    let sent = 0;
     const recording = recordings.get(subject.version);
     assert.ok(recording);
     let heldBefore = 0;
     for (let i = 0; i < cases; i++) {
       if (i === Math.min(500, cases >> 2)) heldBefore = held();
       const given = caseOf(firstSeed + i, subject, recording);
+      sent += given.frames.length;
       const problem = await runCase(given, recording, patienceMs);
       if (problem !== undefined || unhandled.length > 0)
         await fail(given, recording, problem ?? `unhandled: ${unhandled[0]}`);
     }
+    t.diagnostic(`fuzz: ${sent} messages to ${subject.name} in ${cases} connections`);
     const grown = held() - heldBefore;
     assert.ok(cases < 10 || grown <= maxGrowthBytes, `${grown} bytes more are held`);
   });

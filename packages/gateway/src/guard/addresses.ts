@@ -15,6 +15,11 @@ export function hostInUrl(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
+/** Where clients find a server of this name, which may have a port of its own: that of a proxy, or a forwarded one. */
+export function addressAt(scheme: "http" | "https", name: string, port: number, path: string): string {
+  return new URL(`${scheme}://${/:\d+$/.test(name) ? name : `${name}:${port}`}${path}`).href;
+}
+
 /**
  * Tells whether a value of `Host` is meant for us. A page whose name was made to point to this machine (DNS rebinding) sends
  * its own name. Those that are given may omit the port, as browsers and proxies do for 80 and 443. The names of this machine

@@ -55,14 +55,23 @@ test("no more than 1,000 tickets wait, and they make room with time", async () =
 
 test("failed logins of an address are forgotten after 15 minutes, and the token works meanwhile (TH28)", () => {
   const { status, wait } = guarded();
-  const tries = (count: number) => Array.from({ length: count }, () => status({}));
+  const guess = { authorization: "Bearer a-guess" };
+  const tries = (count: number) => Array.from({ length: count }, () => status(guess));
   assert.deepEqual(tries(11), [...Array.from({ length: 10 }, () => 401), 429]);
-  assert.equal(status({}, true, "192.0.2.2"), 401, "another address");
+  assert.equal(status(guess, true, "192.0.2.2"), 401, "another address");
   assert.equal(status({ authorization: `Bearer ${token}` }), 200);
   assert.equal(status({ authorization: `bearer ${token}` }), 200, "the scheme in any letters");
   assert.equal(status({ authorization: `Bearer ${token.toUpperCase()}` }), 429);
   wait(15 * 60_000);
-  assert.equal(status({}), 401);
+  assert.equal(status(guess), 401);
+});
+
+test("a request without any token is no failed login, however often it comes", () => {
+  const { status } = guarded();
+  assert.deepEqual(new Set(Array.from({ length: 30 }, () => status({}))), new Set([401]));
+  assert.equal(status({ authorization: "Basic dXNlcjpwYXNz" }), 401);
+  const ticket = { "sec-websocket-protocol": "parley.ticket.guessed" };
+  assert.equal(Array.from({ length: 10 }, () => status(ticket)).at(-1), 429, "other guesses count");
 });
 
 test("addresses of version 6 count by network, those of version 4 in them as such, and memory is bounded (TH28)", () => {

@@ -73,11 +73,15 @@ export class Guard {
     // addresses are logged and shared
     if ([...searchParams.keys()].some((name) => queryNames.test(name)))
       return refuse(400, queryWords, headers);
-    const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    const authorization = request.headers.get("authorization");
+    const [, bearer] = /^Bearer +(\S+) *$/i.exec(authorization ?? "") ?? [];
     if (bearer !== undefined && this.#isToken(bearer)) return { headers };
-    const protocol = isUpgrade ? this.#ticketIn(request) : undefined;
-    if (protocol !== undefined) return { headers, protocol };
-    const seconds = this.#failures.add(address);
+    const protocol = isUpgrade ? ticketIn(request) : undefined;
+    if (protocol !== undefined && this.#tickets.use(protocol.slice(ticketPrefix.length)))
+      return { headers, protocol };
+    // who offers nothing guesses nothing
+    const isGuess = authorization !== null || protocol !== undefined;
+    const seconds = isGuess ? this.#failures.add(address) : undefined;
     if (seconds !== undefined)
       return refuse(429, tooManyWords, { ...headers, "Retry-After": String(seconds) });
     const words = bearer === undefined ? noTokenWords : wrongTokenWords;
@@ -93,14 +97,12 @@ export class Guard {
     const answer = { ticket, protocol: `${ticketPrefix}${ticket}`, expiresInMs: ticketMs };
     return Response.json(answer, { headers: { "Cache-Control": "no-store" } });
   }
+}
 
-  #ticketIn(request: Request): string | undefined {
-    const offered = (request.headers.get("sec-websocket-protocol") ?? "")
-      .split(",")
-      .map((each) => each.trim());
-    const ticket = offered.find((each) => each.startsWith(ticketPrefix));
-    return ticket !== undefined && this.#tickets.use(ticket.slice(ticketPrefix.length)) ? ticket : undefined;
-  }
+/** The subprotocol that offers a ticket. */
+function ticketIn(request: Request): string | undefined {
+  const offered = (request.headers.get("sec-websocket-protocol") ?? "").split(",");
+  return offered.map((each) => each.trim()).find((each) => each.startsWith(ticketPrefix));
 }
 
 function crossOrigin(origin: string): Record<string, string> {

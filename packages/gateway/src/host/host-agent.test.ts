@@ -107,6 +107,75 @@ test("no more processes are started than there may be", async (t) => {
   assert.equal(processes.length, 1);
 });
 
+test("at the limit a new client gets the place of the one that has been away longest, unless its turn runs", async (t) => {
+  let now = performance.now();
+  t.mock.method(performance, "now", () => now);
+  const { open, cut, processes } = await host(t, { maxProcesses: 3 });
+  const [busy, old, young] = [await open(), await open(), await open()];
+  for (const [n, each] of [busy, old, young].entries()) await each.ask("initialize", { n });
+  await busy.ask("session/new", { cwd: "/", mcpServers: [] });
+  busy.send({ id: 99, method: "session/prompt", params: { sessionId: "s1", prompt: [] } });
+  await busy.ask("ping");
+  for (const each of [busy, old, young]) {
+    await cut(each);
+    now += 3_000;
+  }
+  const next = await open();
+  assert.ok("result" in (await next.ask("initialize", { n: 3 })));
+  assert.deepEqual(
+    processes.map(({ isOver }) => isOver),
+    [false, true, false, false],
+  );
+  const last = await open();
+  assert.ok("result" in (await last.ask("initialize", { n: 4 })));
+  assert.deepEqual(
+    processes.map(({ isOver }) => isOver),
+    [false, true, true, false, false],
+  );
+  const refused = await open();
+  refused.send({ id: 0, method: "initialize", params: {} });
+  const [, reason] = (await refused.closed) as [number, Buffer];
+  assert.match(String(reason), /already 3 agents run here/);
+});
+
+test("a process that makes room is gone before the next one starts", async (t) => {
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  let now = performance.now();
+  t.mock.method(performance, "now", () => now);
+  const { open, cut, processes } = await host(t, { maxProcesses: 1, lingering: gone });
+  const away = await open();
+  await away.ask("initialize", { n: 0 });
+  await cut(away);
+  const next = await open();
+  now += 3_000;
+  next.send({ id: 0, method: "initialize", params: { n: 1 } });
+  await until(() => processes[0]?.isOver === true, "it is ended");
+  assert.equal(processes.length, 1);
+  resolve();
+  await next.until(({ id }) => id === 0, "it is answered by the next process");
+  assert.equal(processes.length, 2);
+});
+
+test("a process without a session ends when its client has been away for a minute, and the client gets another one", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { open, cut, processes } = await host(t);
+  const [idle, holder] = [await open(undefined, ["parley.resume"]), await open()];
+  await idle.ask("initialize", { n: 0 });
+  await holder.ask("initialize", { n: 1 });
+  await holder.ask("session/new", { cwd: "/", mcpServers: [] });
+  for (const each of [idle, holder]) await cut(each);
+  t.mock.timers.tick(59_999);
+  assert.equal(processes[0]?.isOver, false);
+  t.mock.timers.tick(1);
+  await until(() => processes[0]?.isOver === true, "it is ended");
+  assert.equal(processes[1]?.isOver, false, "a session is kept for its client");
+  const hello = await idle.until(({ method }) => method === "_parley.dev/resume", "it can resume");
+  const { connectionId } = hello["params"] as { connectionId: string }; // as docs/remote.md has it
+  const back = await open({ "acp-connection-id": connectionId }, ["parley.resume"]);
+  back.send({ method: "_parley.dev/resume", params: { received: 1 } });
+  assert.deepEqual((await back.ask("ping"))["result"], { name: "p2" });
+});
+
 const offering = {
   protocolVersion: 1,
   clientCapabilities: {

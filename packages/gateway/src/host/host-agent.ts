@@ -9,6 +9,7 @@
 //   asked again when its session is taken up, and sessions that are not taken up are silent.
 // - Otherwise it is ended, and gone, before the process of the new connection is asked.
 // All of this is decided in one turn of the event loop, so that of two connections one comes first.
+// - A client that is away keeps its process: for a minute without a session, and with one until its place is needed.
 // - A connection that began like a process which waits is answered as that one was; its own is started only when it is needed.
 
 import type { Log, Transport } from "@parley/acp";
@@ -19,11 +20,18 @@ import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
 import { withOwnFiles } from "./own-files.ts";
 import { safeMessages } from "./safe-messages.ts";
 
+/** Between the requests of a client over HTTP there is none for a moment. It is not away then. */
+const gapMs = 2_000;
+const roomWords = "the client was away, and its place was given to another one; sessions can be loaded";
+
 /** The options of `hostAgent`. */
 export interface HostAgentOptions {
   /** Starts a process. Called for a connection that has none, when it needs one. */
   readonly start: (opened: OpenedConnection) => Promise<StartedAgent>;
-  /** Processes at a time; further connections are refused. Default 100. */
+  /**
+   * Processes at a time. Default 100. A further connection gets the place of the client that has been away for the longest
+   * time, if it has no running turn. Otherwise the connection is refused.
+   */
   readonly maxProcesses?: number | undefined;
   /** Whether clients may name MCP servers that are commands of this machine. Default false. */
   readonly allowsCommands?: boolean | undefined;
@@ -71,6 +79,21 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
     return { transport: options.usesClientFiles ? transport : withOwnFiles(transport), pid, gone };
   };
   const processes = new Set<HostedProcess>();
+  /** Those that end to make room. Their places are given already. */
+  const leaving = new Set<HostedProcess>();
+  /** The process whose client has been away for the longest time, and whose place a new client gets. */
+  const expendable = (): HostedProcess | undefined =>
+    [...processes]
+      .filter((each) => each.isOpen && each.absentMs > gapMs && each.sessions.withTurns.size === 0)
+      .sort((one, other) => other.absentMs - one.absentMs)[0];
+  /** The process that has to end before another one starts, if one has to. */
+  const inTheWay = (): HostedProcess | undefined => {
+    if (processes.size - leaving.size < maxProcesses) return undefined;
+    const oldest = expendable();
+    if (oldest === undefined) throw new Error(`already ${maxProcesses} agents run here; try again later`);
+    leaving.add(oldest);
+    return oldest;
+  };
   const busy = () => [...processes].filter(({ sessions }) => sessions.isBusy).length;
   return {
     connect(transport, opened) {
@@ -79,15 +102,20 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
         processes,
         log,
         start(client, initialize, isLater) {
-          if (processes.size >= maxProcesses)
-            throw new Error(`already ${maxProcesses} agents run here; try again later`);
+          const before = inTheWay();
           const hosted: HostedProcess = new HostedProcess(client, {
             principal,
             initialize,
             isLater,
-            start: () => start(opened),
+            start: async () => {
+              await before?.close(roomWords);
+              return start(opened);
+            },
             log,
-            over: () => processes.delete(hosted),
+            over() {
+              processes.delete(hosted);
+              leaving.delete(hosted);
+            },
           });
           processes.add(hosted);
           return hosted;

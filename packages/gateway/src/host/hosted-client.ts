@@ -22,6 +22,8 @@ export interface Hosting {
 
 const parseError = -32700;
 const sessionHeld = -32066;
+/** How long the process of a client that is away waits for it without a session. */
+const unusedMs = 60_000;
 const takeoverKey = "_parley.dev/takeover";
 
 export class HostedClient implements ProcessClient, ServingPeer {
@@ -32,6 +34,9 @@ export class HostedClient implements ProcessClient, ServingPeer {
   #initialize: { readonly message: Message; readonly text: string } | undefined;
   #process: HostedProcess | undefined;
   #isOver = false;
+  /** Since when the client is away; undefined while it is there. */
+  #awaySince: number | undefined;
+  #unused: NodeJS.Timeout | undefined;
   /** Set while a session is freed: what follows waits. */
   #waiting: (() => void)[] | undefined;
 
@@ -44,11 +49,16 @@ export class HostedClient implements ProcessClient, ServingPeer {
     this.#hosting = hosting;
     this.connectionId = who.connectionId;
     this.principal = who.principal;
+    transport.attachment?.onChange(() => this.#moved());
     transport.start(this.#sink());
   }
 
   get isAttached(): boolean {
     return !this.#isOver && (this.#transport.attachment?.isAttached ?? true);
+  }
+
+  get absentMs(): number {
+    return this.#awaySince === undefined ? 0 : performance.now() - this.#awaySince;
   }
 
   send(message: object, text?: string): boolean {
@@ -77,10 +87,25 @@ export class HostedClient implements ProcessClient, ServingPeer {
   /** Ends the connection and its process; resolves when the process is gone. */
   async close(reason?: string): Promise<void> {
     this.#isOver = true;
+    clearTimeout(this.#unused);
     const error = reason === undefined ? undefined : new Error(reason);
     const results = await Promise.allSettled([this.#transport.close(error), this.#process?.close(reason)]);
     for (const result of results)
       if (result.status === "rejected") this.#failed("a close failed", result.reason);
+  }
+
+  /** The client has gone or come. A process without a session does not wait for it for long: it can have another one. */
+  #moved(): void {
+    clearTimeout(this.#unused);
+    this.#awaySince = this.isAttached ? undefined : performance.now();
+    if (this.isAttached || this.#isOver) return;
+    this.#unused = setTimeout(() => {
+      const process = this.#process;
+      if (process === undefined || !process.isUnused) return;
+      this.#process = undefined;
+      process.leave();
+    }, unusedMs);
+    this.#unused.unref();
   }
 
   #sink(): Sink {

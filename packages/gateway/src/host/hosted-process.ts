@@ -5,6 +5,16 @@
 import type { Log, Transport } from "@parley/acp";
 import { exactIdIn, idToJson, isObject, optional } from "@parley/acp/internal";
 import type { EndReason, Sink } from "@parley/acp/transport";
+import { endWords } from "./agent-end.ts";
+import {
+  cancelled,
+  cancelMethod,
+  isWork,
+  stateOf,
+  tellTaken,
+  unanswered,
+  withdrawn,
+} from "./hosted-messages.ts";
 import { type Asked, continues, HostedSessions, type Message, sessionOf } from "./hosted-sessions.ts";
 import { canBeAskedAgain, OpenQuestions, type Question } from "./open-questions.ts";
 import type { ProcessClient } from "./process-client.ts";
@@ -32,7 +42,6 @@ export interface HostedOptions {
   over(): void;
 }
 
-const cancelMethod = "$/cancel_request";
 const unavailable = -32067;
 
 export class HostedProcess {
@@ -75,6 +84,11 @@ export class HostedProcess {
   /** Whether its client is there. */
   get isAttached(): boolean {
     return this.#client.isAttached;
+  }
+
+  /** For how long its client has been away. */
+  get absentMs(): number {
+    return this.#client.absentMs;
   }
 
   /** Whether nobody would miss it. */
@@ -122,11 +136,11 @@ export class HostedProcess {
     this.#agent?.resume();
   }
 
-  /** Tells its client that another one has the sessions now. */
+  /** Tells its client that another one has the sessions now, and that its turns there are over for it. */
   tellTaken(): void {
-    for (const sessionId of this.sessions.ids)
-      if (!this.#parked.has(sessionId))
-        this.#client.send({ jsonrpc: "2.0", method: "_parley.dev/session_taken", params: { sessionId } });
+    const { sessions, introduction } = this;
+    const from = { sessions, introduction, client: this.#client, agent: this.#agent };
+    for (const sessionId of sessions.ids) if (!this.#parked.has(sessionId)) tellTaken(sessionId, from);
   }
 
   /** Ends when it has answered what it was asked: its client has another process. */
@@ -189,13 +203,7 @@ export class HostedProcess {
       this.#agent?.send({ jsonrpc: "2.0", method: "session/cancel", params: { sessionId } });
     for (const question of this.#questions.all) {
       this.#questions.remove(question);
-      const { id, message } = question;
-      const isPermission = message["method"] === "session/request_permission";
-      this.#agent?.send(
-        isPermission
-          ? { jsonrpc: "2.0", id, result: { outcome: { outcome: "cancelled" } } }
-          : withdrawn({ id }),
-      );
+      this.#agent?.send(unanswered(question));
     }
   }
 
@@ -300,6 +308,8 @@ export class HostedProcess {
     }
     this.sessions.noticed(message);
     if (this.#isLeaving || isParked) return;
+    // a prompt waits for the end of somebody else's turn, which is not its answer
+    if (sessionId !== undefined && this.#prompts.has(sessionId) && isWork(message)) return;
     if (method === cancelMethod) this.#withdraw(message, text);
     else this.#toClient(message, text);
   }
@@ -311,6 +321,9 @@ export class HostedProcess {
       return;
     }
     if (asked.method === "initialize") this.introduction = message["result"];
+    if (continues(asked.method) && asked.sessionId !== undefined && this.sessions.isRunning(asked.sessionId))
+      // not all agents say it to a client that comes later
+      this.#toClient(stateOf(asked.sessionId, { sessionUpdate: "state_update", state: "running" }));
     if (!asked.isHidden) this.#reply(asked, message, text);
     else if (message["error"] !== undefined) void this.close("the agent refused to be initialized again");
     const { sessionId } = asked;
@@ -320,7 +333,9 @@ export class HostedProcess {
     this.#checkLeft();
   }
 
-  #reply({ client, id, disguised, sessionId }: Asked, message: Message, text: string): void {
+  #reply(asked: Asked, message: Message, text: string): void {
+    const { client, id, disguised, sessionId } = asked;
+    if (asked.isSettled === true) return;
     const named = id === undefined ? message : { ...message, id: idToJson(id) };
     if (disguised !== undefined && sessionId !== undefined)
       return void client.send(JSON.parse(JSON.stringify(named).replaceAll(sessionId, disguised)));
@@ -380,19 +395,4 @@ export class HostedProcess {
     this.#lastId++;
     return `parley-${crypto.randomUUID().slice(0, 8)}-${this.#lastId}`;
   }
-}
-
-function cancelled({ id }: Message): object {
-  return { jsonrpc: "2.0", id, result: { stopReason: "cancelled" } };
-}
-
-function withdrawn({ id }: Message): object {
-  return { jsonrpc: "2.0", id, error: { code: -32800, message: "the request was cancelled" } };
-}
-
-/** For clients: without the path of a program of this machine. */
-function endWords({ message, exitCode, signal }: Partial<EndReason>): string {
-  if (typeof exitCode === "number") return `the agent exited with code ${exitCode}`;
-  if (typeof signal === "string") return `the agent was ended by ${signal}`;
-  return message ?? "the agent has ended";
 }

@@ -20,6 +20,8 @@ export interface Asked {
   readonly sessionId: string | undefined;
   /** Asked by the server itself: no client gets the answer. */
   readonly isHidden?: boolean;
+  /** Its client was told that it is cancelled, because another one has the session. */
+  isSettled?: boolean;
   /** The session of somebody else that was asked for: the agent was given an unknown one. */
   readonly disguised?: string;
 }
@@ -60,6 +62,19 @@ export class HostedSessions {
   get withTurns(): ReadonlySet<string> {
     const prompts = [...this.#pending.values()].filter(({ method }) => method === "session/prompt");
     return new Set([...this.#running, ...prompts.flatMap(({ sessionId }) => sessionId ?? [])]);
+  }
+
+  isRunning(sessionId: string): boolean {
+    return this.#running.has(sessionId);
+  }
+
+  /** The prompts of a client in a session, oldest first, by the ids that the agent has. */
+  promptsOf(client: ProcessClient, sessionId: string): readonly (readonly [id: unknown, Asked])[] {
+    const all = [...this.#pending].filter(
+      ([, asked]) =>
+        asked.client === client && asked.sessionId === sessionId && asked.method === "session/prompt",
+    );
+    return all.map(([key, asked]) => [JSON.parse(key), asked]);
   }
 
   /** Whether nothing of this process is of use to somebody. */

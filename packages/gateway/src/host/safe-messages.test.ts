@@ -46,7 +46,13 @@ const wrong = [
   `{"jsonrpc":"2.0","id":"${"x".repeat(1_025)}","method":"_x"}`,
 ];
 
-async function hosted(t: { after(work: () => unknown): void }, allowsCommands = false) {
+const introduction: object = { capabilities: { session: { mcp: { stdio: {}, http: {} } } } };
+
+async function hosted(
+  t: { after(work: () => unknown): void },
+  allowsCommands = false,
+  result: object = introduction,
+) {
   const got: string[] = [];
   const agent = hostAgent({
     allowsCommands,
@@ -56,7 +62,6 @@ async function hosted(t: { after(work: () => unknown): void }, allowsCommands = 
         message: (value, text) => {
           got.push(text);
           const { id } = value as { id?: unknown }; // what the test sends
-          const result = { capabilities: { session: { mcp: { stdio: {}, http: {} } } } };
           if (id !== undefined) inside.send({ jsonrpc: "2.0", id, result });
         },
         idle: () => undefined,
@@ -78,11 +83,9 @@ async function hosted(t: { after(work: () => unknown): void }, allowsCommands = 
     const [answer] = await once(socket, "message");
     return JSON.parse(String(answer));
   };
-  const { result } = await ask(
-    '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}',
-  );
+  const welcome = await ask('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}');
   got.length = 0;
-  return { got, ask, socket, offered: result.capabilities.session.mcp };
+  return { got, ask, socket, offered: welcome.result.capabilities?.session?.mcp };
 }
 
 test("a remote client cannot name commands, however it writes them (TH10, 7.6)", async (t) => {
@@ -102,6 +105,17 @@ test("a remote client cannot name commands, however it writes them (TH10, 7.6)",
   assert.ok("result" in (await ask(sessionNew('"mcpServers":[{"type":"http","url":"https://a.example"}]'))));
   assert.equal(got.length, 1);
 });
+
+for (const [dialect, code, result] of [
+  ["pharo", -32004, { protocolVersion: 1, agentCapabilities: {}, authenticationMethods: [] }],
+  ["scoped", -32002, { protocolVersion: 1, agentInfo: { name: "a", version: "1" }, capabilities: {} }],
+] as const) {
+  test(`a client of ${dialect} that names a command is refused with the number of its dialect`, async (t) => {
+    const { ask } = await hosted(t, false, result);
+    const { error } = await ask(sessionNew(`"mcpServers":[${server}]`));
+    assert.equal(error.code, code);
+  });
+}
 
 test("a hosted agent is given no batches, no long ids and nothing that is no message", async (t) => {
   const { got, ask } = await hosted(t, true);

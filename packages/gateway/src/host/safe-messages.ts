@@ -1,21 +1,25 @@
 // Keeps from an agent what a remote client must not tell it: commands to start, and what a server cannot look into.
 
 import type { Transport } from "@parley/acp";
-import { isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { dialectOfAnswer, isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
 
 const invalidRequest = -32600;
-const permissionDenied = -32060;
+/** The number of a refusal, which each dialect has for itself. */
+const permissionDenied = { v1: -32060, pharo: -32004, scoped: -32002 } as const;
 const maxIdLength = 1_024;
 const commandWords =
   "this server starts no MCP servers that a client names by a command; use their addresses, connect with --drop-mcp-commands, or ask whoever runs it for --allow-commands";
 
 /** The client's transport, without what is answered here. */
 export function safeMessages(client: Transport, allowsCommands: boolean): Transport {
+  /** The dialect of the agent, once it has introduced itself. */
+  let spoken: ReturnType<typeof dialectOfAnswer>;
   const refuse = (id: unknown, code: number, message: string) =>
     // a notification has no answer
     id === undefined || client.send({ jsonrpc: "2.0", id, error: { code, message } });
   return wrapTransport(client, {
     send(message, text, isLine) {
+      if (isObject(message)) spoken ??= dialectOfAnswer("initialize", message["result"]);
       const told = allowsCommands ? message : withoutStdio(message);
       return told === message ? client.send(message, text, isLine) : client.send(told);
     },
@@ -30,7 +34,8 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
             if (String(value["id"]).length > maxIdLength)
               return void refuse(null, invalidRequest, `id must have at most ${maxIdLength} characters`);
             const text = allowsCommands ? given : withoutCommands(value, given);
-            if (text === undefined) return void refuse(value["id"], permissionDenied, commandWords);
+            if (text === undefined)
+              return void refuse(value["id"], permissionDenied[spoken ?? "v1"], commandWords);
             sink.message(value, text);
           },
         }),

@@ -51,7 +51,10 @@ export class Listener {
   readonly #acceptSocket: AcceptSocket;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #running = new Set<Promise<void>>();
+  /** Who sent each request. */
+  readonly #addresses = new WeakMap<Request, string>();
   #guard: Guard | undefined;
+  #isStopping = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -115,12 +118,29 @@ export class Listener {
     });
     // as: it listens on a port
     const { port: opened } = server.address() as AddressInfo;
-    this.#guard = guardFor(opened);
+    try {
+      this.#guard = guardFor(opened);
+    } catch (error) {
+      // a port that stays open would keep the process
+      await this.close();
+      throw error;
+    }
     return opened;
+  }
+
+  /** The address of the client that sent this request. */
+  addressOf(request: Request): string | undefined {
+    return this.#addresses.get(request);
+  }
+
+  /** New clients are refused from now on, and whoever asks for the state is told so. */
+  stopping(): void {
+    this.#isStopping = true;
   }
 
   /** No new sockets come in. */
   stopAccepting(): void {
+    this.#isStopping = true;
     this.#door.server.close();
   }
 
@@ -159,7 +179,7 @@ export class Listener {
     // a reset is not our failure
     to.on("error", () => undefined);
     from.on("error", () => undefined);
-    const early = earlyAnswer(from) ?? this.#request(from, gone.signal);
+    const early = earlyAnswer(from, this.#isStopping) ?? this.#request(from, gone.signal);
     if (early instanceof Response) return sendResponse(early, to, { headers: {}, isLast: true });
     const { request, bodyError, admission } = early;
     if (admission instanceof Response)
@@ -185,7 +205,8 @@ export class Listener {
 
   async #upgrade(from: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
-    const early = earlyAnswer(from) ?? this.#request(from, new AbortController().signal, true);
+    const early =
+      earlyAnswer(from, this.#isStopping) ?? this.#request(from, new AbortController().signal, true);
     if (early instanceof Response) return refuseUpgrade(early, socket);
     const { request, admission } = early;
     if (admission instanceof Response) return refuseUpgrade(admission, socket);
@@ -209,7 +230,8 @@ export class Listener {
     } catch {
       return refusal(400, "the request cannot be read");
     }
-    const address = this.#addressOf(from);
+    const address = this.#senderOf(from);
+    this.#addresses.set(made.request, address);
     const admission = this.#ownGuard().admit({ request: made.request, host, address, isUpgrade });
     return {
       ...made,
@@ -217,7 +239,7 @@ export class Listener {
     };
   }
 
-  #addressOf({ socket, headers }: NodeRequest): string {
+  #senderOf({ socket, headers }: NodeRequest): string {
     const said = this.#options.isBehindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
     // the proxy in front of us appends what it has seen itself
     const last = said?.split(",").at(-1)?.trim() ?? "";

@@ -79,11 +79,12 @@ export async function host(t: TestContext, { lingering, graceMs, ...more }: Host
   const gateway = await startGateway({ connect: hosted.connect, graceMs });
   t.after(() => gateway.close());
   /** A client, over a WebSocket. It is cut off by `socket.terminate()`. */
-  const open = async () => {
-    const headers = { authorization: `Bearer ${gateway.token}` };
-    const socket = new WebSocket(gateway.url.replace("http", "ws"), { headers });
+  const open = async (more: Readonly<Record<string, string>> = {}, protocols: string[] = []) => {
+    const headers = { authorization: `Bearer ${gateway.token}`, ...more };
+    const socket = new WebSocket(gateway.url.replace("http", "ws"), protocols, { headers });
+    const peer = new Peer(socket);
     await once(socket, "open");
-    return new Peer(socket);
+    return peer;
   };
   /** Cuts a client off. */
   const cut = async (peer: Peer) => {

@@ -22,6 +22,7 @@ export interface FirstLook {
   readonly nested: readonly BytePath[];
   /** Large files whose bytes git does not store as they are (LFS). */
   readonly large: readonly BytePath[];
+  readonly paths: readonly BytePath[];
 }
 
 const assumeUnchanged = 0x8000;
@@ -50,7 +51,7 @@ export async function firstLook(
     ...Array.from(again, ({ mode, id, stage, path }) => `${mode} ${id} ${stage}\t${path}\0`),
   ];
   if (lines.length > 0) await dir.run(["update-index", "-z", "--index-info"], { input: lines.join("") });
-  return { nested, large };
+  return { nested, large, paths: entries.map(({ path }) => path) };
 }
 
 /** `mode id stage TAB path NUL` and five lines with the facts of the file. */

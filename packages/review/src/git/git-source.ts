@@ -8,9 +8,10 @@ import { type BytePath, type Hash, shownPath } from "../files/version.ts";
 import { firstLook } from "./first-look.ts";
 import { type Blob, entriesOf, indexChanges, noBlob } from "./index-changes.ts";
 import { LeftOut } from "./left-out.ts";
+import { type Obstacle, obstacleAt, obstacleIn, searchObstacle } from "./obstacles.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { headCommit } from "./repository.ts";
-import { GitError, runGit, zeroSeparated } from "./run-git.ts";
+import { GitError, GitTimeout, runGit, zeroSeparated } from "./run-git.ts";
 
 /** How often a snapshot starts again when files vanish under it. */
 const attempts = 3;
@@ -33,6 +34,10 @@ export class GitSource implements Source {
   /** Untracked files that our index has. */
   readonly #added = new Set<BytePath>();
   readonly #nested = new Set<string>();
+  /** Folders of files that our index has. */
+  readonly #folders = new Set<BytePath>();
+  /** Why git is not started any more: it waited too long, for this if it is known. */
+  #stopped: { readonly obstacle: Obstacle | undefined; readonly why: string } | undefined;
   #isPrepared = false;
   /** The user's index that ours knows. */
   #seenIndex = "";
@@ -94,12 +99,14 @@ export class GitSource implements Source {
   async covers(path: BytePath): Promise<boolean> {
     if (this.#leftOut.has(path) || !this.#looksForNew) return false;
     if (path === ".git" || path.startsWith(".git/")) return false;
+    if ((await this.#reasonToWait()) !== undefined) return false;
     // it says nothing about a path that is not ignored, and does not know literal paths
     const { env, ...command } = this.#dir.command();
     const input = `./${path}\0`;
     const options = { input, okCodes: [0, 1] };
     const asked = { ...command, env: { ...env, GIT_LITERAL_PATHSPECS: "0" } };
-    const output = await runGit(asked, ["check-ignore", "-z", "--stdin"], options).catch(() => undefined);
+    const args = ["check-ignore", "-z", "--stdin"];
+    const output = await runGit(asked, args, options).catch((error: unknown) => this.#noteWait(error));
     return output?.length === 0;
   }
 
@@ -110,12 +117,43 @@ export class GitSource implements Source {
   /** `before` gets what our index had where it is changed. */
   async #snapshot(before: Map<BytePath, Blob>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
+      const why = await this.#reasonToWait();
+      if (why !== undefined) throw new Error(why);
       try {
         await this.#update(before);
         return;
       } catch (error) {
-        if (!(error instanceof GitError) || attempt === attempts) throw error;
         await this.#dir.unlock();
+        if (error instanceof GitTimeout) await this.#noteWait(error);
+        else if (!(error instanceof GitError) || attempt === attempts) throw error;
+      }
+    }
+  }
+
+  /** Why git would not end, as far as it can be seen before it starts. */
+  async #reasonToWait(): Promise<string | undefined> {
+    const { obstacle, why } = this.#stopped ?? {};
+    if (obstacle === undefined && why !== undefined) return why;
+    const found =
+      (obstacle === undefined ? undefined : obstacleAt(obstacle.path)) ??
+      (await obstacleIn(this.#dir.repository, this.#folders));
+    if (found === undefined) this.#stopped = undefined;
+    return found === undefined ? undefined : sentenceOf(found);
+  }
+
+  /** A git that took too long is not started again while its reason is there. */
+  async #noteWait(error: unknown): Promise<undefined> {
+    if (!(error instanceof GitTimeout)) return undefined;
+    this.#stopped = { obstacle: await searchObstacle(this.root), why: error.message };
+    return undefined;
+  }
+
+  #addFolders(paths: Iterable<BytePath>): void {
+    for (const path of paths) {
+      for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+        const folder = path.slice(0, end);
+        if (this.#folders.has(folder)) break;
+        this.#folders.add(folder);
       }
     }
   }
@@ -143,12 +181,14 @@ export class GitSource implements Source {
       await this.#dir.run(args, { input: paths.map((path) => `${path}\0`).join("") });
     }
     for (const path of fresh) this.#added.add(path);
+    this.#addFolders(fresh);
   }
 
   async #prepare(): Promise<void> {
     if (await this.#dir.copyIndex()) {
       const look = await firstLook(this.#dir, this.#mayConvert, this.#limits.untrackedFileBytes);
       for (const path of look.nested) this.#addNested(path);
+      this.#addFolders(look.paths);
       for (const path of look.large) {
         const found = await stat(join(this.root, shownPath(path))).catch(() => undefined);
         this.#leftOut.addLarge(path, found?.size ?? 0);
@@ -213,4 +253,8 @@ export class GitSource implements Source {
     const what = lines.length === 1 ? "This commit stays" : "These commits stay";
     return [`${moved} Undo does not take back commits. ${what}: ${shownList(lines)}.`];
   }
+}
+
+function sentenceOf({ path, what }: Obstacle): string {
+  return `${path} is ${what}, and git would wait for it; remove it`;
 }

@@ -1,10 +1,11 @@
 // A git folder of our own beside the user's: their working tree and objects, our config, index and new objects. Git reads
 // neither the config nor the hooks of the repository, so nothing in them can run.
 
-import { copyFile, mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Hash } from "../files/version.ts";
+import { readPlainFile } from "./plain-file.ts";
 import type { Repository } from "./repository.ts";
 import { closedEnvironment, type GitCommand, runGit } from "./run-git.ts";
 
@@ -13,7 +14,12 @@ export interface RepositorySettings {
   readonly hash: Hash;
   /** Whether git may store other bytes than there are in the working tree. */
   readonly mayConvert: boolean;
+  /** The repository's settings about its files, `-c NAME=VALUE`. None of them names a program or a path. */
+  readonly ofFiles: readonly string[];
 }
+
+const maxConfigBytes = 2 ** 20;
+const maxIndexBytes = 2 ** 30;
 
 /** Files stay as they are: no line endings, no encodings, no filters. This file overrides all `.gitattributes`. */
 const attributes = "* -text !eol !ident !filter !working-tree-encoding\n";
@@ -57,16 +63,11 @@ export class PrivateGitDir {
   /** Copies the user's index. With its time: git does not trust entries that are as young as their index. */
   async copyIndex(name = "index"): Promise<boolean> {
     const { gitDir } = this.repository;
-    const source = join(gitDir, "index");
-    const found = await stat(source).catch(() => undefined);
-    // an agent may put a pipe in its place, which would never end
-    if (found?.isFile() !== true) return false;
     for (const file of await readdir(gitDir)) {
       // the larger half of a split index
       if (file.startsWith("sharedindex.")) await copyWithTime(join(gitDir, file), join(this.folder, file));
     }
-    await copyWithTime(source, join(this.folder, name));
-    return true;
+    return copyWithTime(join(gitDir, "index"), join(this.folder, name));
   }
 
   /** Removes the lock of a git that was ended. Nobody else uses our index. */
@@ -74,12 +75,11 @@ export class PrivateGitDir {
     await rm(join(this.folder, "index.lock"), { force: true });
   }
 
-  /** What is ignored in this clone alone. */
+  /** What is ignored in this clone alone. A link may lead to a file that is no list of names, and is not copied. */
   async copyExcludes(): Promise<void> {
-    const file = join(this.repository.commonDir, "info/exclude");
-    const found = await stat(file).catch(() => undefined);
-    const isUsable = found?.isFile() === true && found.size < 2 ** 20;
-    if (isUsable) await copyFile(file, join(this.folder, "info/exclude"));
+    const source = join(this.repository.commonDir, "info/exclude");
+    const found = await readPlainFile(source, { maxBytes: maxConfigBytes, followsLinks: false });
+    await writeFile(join(this.folder, "info/exclude"), found?.bytes ?? "");
   }
 
   /** From now on git sees the bytes as they are. */
@@ -88,18 +88,15 @@ export class PrivateGitDir {
   }
 }
 
-async function facts(path: string) {
-  const found = await stat(path);
-  return { mtimeMs: found.mtimeMs, isFile: found.isFile() };
-}
-
-async function copyWithTime(source: string, target: string): Promise<void> {
-  const { mtimeMs, isFile } = await facts(source);
-  if (!isFile) return;
-  await copyFile(source, target);
+/** Says whether there was a file. */
+async function copyWithTime(source: string, target: string): Promise<boolean> {
+  const found = await readPlainFile(source, { maxBytes: maxIndexBytes });
+  if (found === undefined) return false;
+  await writeFile(target, found.bytes);
   // rounded down: an index that looks older than it is makes git look closer
-  const seconds = Math.floor(mtimeMs / 1000);
+  const seconds = Math.floor(found.mtimeMs / 1000);
   await utimes(target, seconds, seconds);
+  return true;
 }
 
 /** Makes the folder. `program` is git. */
@@ -108,10 +105,11 @@ export async function makePrivateGitDir(
   repository: Repository,
   program: string,
   { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
-): Promise<{ readonly dir: PrivateGitDir; readonly mayConvert: boolean }> {
+): Promise<{ readonly dir: PrivateGitDir } & RepositorySettings> {
   const closed = closedEnvironment(env);
   const command = { program, cwd: "/", env: closed, signal };
-  const { hash, mayConvert } = await readSettings(repository, command, env);
+  const settings = await readSettings(repository, command, env);
+  const { hash } = settings;
   await mkdir(join(folder, "objects/info"), { recursive: true, mode: 0o700 });
   await mkdir(join(folder, "refs"), { recursive: true });
   await rm(join(folder, "info"), { recursive: true, force: true });
@@ -135,7 +133,7 @@ export async function makePrivateGitDir(
   await writeFile(join(folder, "config"), `${lines.join("\n")}\n`);
   const excludes = await globalExcludes(command, env);
   return {
-    mayConvert,
+    ...settings,
     dir: new PrivateGitDir(folder, repository, hash, {
       program,
       signal,
@@ -160,6 +158,9 @@ function quotedPath(path: string): string {
   return `"${path.replace(/[\\"]/g, "\\$&")}"`;
 }
 
+const converts = /^core\.(?:autocrlf|eol|attributesfile) /m;
+const ofFiles = /^(core\.(?:autocrlf|eol|filemode|symlinks|ignorecase)) (true|false|input|lf|crlf|native)$/gm;
+
 /** Reading a file of settings runs nothing, and includes are not followed. */
 async function readSettings(
   { commonDir, gitDir }: Repository,
@@ -167,12 +168,13 @@ async function readSettings(
   env: NodeJS.ProcessEnv,
 ): Promise<RepositorySettings> {
   const keys =
-    "^(core\\.(autocrlf|eol|attributesfile)|extensions\\.objectformat|include\\.path|includeif\\..*)$";
-  const read = async (args: readonly string[], of: GitCommand) =>
-    (await runGit(of, ["config", ...args, "--get-regexp", keys], { okCodes: [0, 1] })).toString("utf8");
-  const config = join(commonDir, "config");
-  const { isFile } = await facts(config).catch(() => ({ isFile: false }));
-  const own = isFile ? await read(["--file", config], command) : "";
+    "^(core\\.(autocrlf|eol|attributesfile|filemode|symlinks|ignorecase)|extensions\\.objectformat|include\\.path|includeif\\..*)$";
+  const read = async (args: readonly string[], of: GitCommand, input?: Buffer) => {
+    const options = { okCodes: [0, 1], ...(input === undefined ? {} : { input }) };
+    return (await runGit(of, ["config", ...args, "--get-regexp", keys], options)).toString("utf8");
+  };
+  const config = await readPlainFile(join(commonDir, "config"), { maxBytes: maxConfigBytes });
+  const own = config === undefined ? "" : await read(["--file", "-"], command, config.bytes);
   const users = await read([], userCommand(command, env));
   const hasAttributes = await stat(join(gitDir, "info/attributes")).then(
     () => true,
@@ -180,7 +182,8 @@ async function readSettings(
   );
   return {
     hash: /^extensions\.objectformat sha256$/m.test(own) ? "sha256" : "sha1",
-    mayConvert: hasAttributes || /^(?:core|include)/m.test(own) || /^core\./m.test(users),
+    mayConvert: hasAttributes || /^include/m.test(own) || converts.test(own) || converts.test(users),
+    ofFiles: Array.from(own.matchAll(ofFiles), ([, name, value]) => ["-c", `${name}=${value}`]).flat(),
   };
 }
 

@@ -1,7 +1,10 @@
 // Finds repositories and reads the few facts about them that a review needs, without running git in them.
 
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { readPlainFile } from "./plain-file.ts";
+
+const maxPackedBytes = 256 * 2 ** 20;
 
 /** A working tree and the folders that belong to it. */
 export interface Repository {
@@ -43,6 +46,11 @@ export async function isBareRepository(folder: string): Promise<boolean> {
   return head !== "" && objects?.isDirectory() === true;
 }
 
+/** The branch that HEAD names. Undefined for a commit without a branch. */
+export async function headBranch({ gitDir }: Repository): Promise<string | undefined> {
+  return /^ref: refs\/heads\/(\S+)$/.exec((await smallFile(join(gitDir, "HEAD"))).trim())?.[1];
+}
+
 /** The commit that HEAD names. Undefined before the first commit, and where the branches are not in files (reftable). */
 export async function headCommit({ gitDir, commonDir }: Repository): Promise<string | undefined> {
   let name = "HEAD";
@@ -59,16 +67,14 @@ export async function headCommit({ gitDir, commonDir }: Repository): Promise<str
 }
 
 async function packedRef(commonDir: string, name: string): Promise<string | undefined> {
-  const path = join(commonDir, "packed-refs");
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() !== true) return undefined;
-  const packed = await readFile(path, "latin1").catch(() => "");
-  const line = packed.split("\n").find((each) => each.endsWith(` ${name}`));
+  const packed = await readPlainFile(join(commonDir, "packed-refs"), { maxBytes: maxPackedBytes });
+  const line = packed?.bytes
+    .toString("latin1")
+    .split("\n")
+    .find((each) => each.endsWith(` ${name}`));
   return line?.split(" ")[0];
 }
 
 async function smallFile(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() !== true || found.size > 65_536) return "";
-  return readFile(path, "utf8").catch(() => "");
+  return (await readPlainFile(path))?.bytes.toString("utf8") ?? "";
 }

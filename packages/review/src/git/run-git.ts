@@ -1,14 +1,14 @@
 // Starts git so that nothing of the workspace decides what it does: its own folder, its own config, its own environment.
 
 import { spawn } from "node:child_process";
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { delimiter, isAbsolute, join, sep } from "node:path";
 
-/** A git command takes at most this long. A network drive that hangs must not hold the review for ever. */
-const timeoutMs = 120_000;
+/** A git command takes at most this long: an agent can put something in the way that never ends. */
+const timeoutMs = 10_000;
 
 export class GitError extends Error {}
+
+/** Git was ended because it took too long. */
+export class GitTimeout extends GitError {}
 
 /** How git is started. */
 export interface GitCommand {
@@ -17,25 +17,6 @@ export interface GitCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Ends it. */
   readonly signal: AbortSignal;
-}
-
-/** The git on PATH. A program inside a folder that is reviewed is not used, for the agent may have put it there. */
-export async function findGit(roots: readonly string[], env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const names = process.platform === "win32" ? ["git.exe"] : ["git"];
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    if (!isAbsolute(folder) || roots.some((root) => `${folder}${sep}`.startsWith(`${root}${sep}`))) continue;
-    for (const name of names) {
-      const program = join(folder, name);
-      if (
-        await access(program, constants.X_OK).then(
-          () => true,
-          () => false,
-        )
-      )
-        return program;
-    }
-  }
-  return undefined;
 }
 
 /** What every git command of ours gets: no config but ours, no network, no questions, no lazy fetches. */
@@ -71,6 +52,7 @@ export async function runGit(
     env,
     stdio: ["pipe", "pipe", "pipe"],
     timeout: timeoutMs,
+    killSignal: "SIGKILL",
     signal,
   });
   const out: Buffer[] = [];
@@ -84,6 +66,7 @@ export async function runGit(
   child.on("close", resolve);
   const code = await promise;
   if (code !== null && okCodes.includes(code)) return Buffer.concat(out);
+  if (child.killed) throw new GitTimeout(`git ${args[0]} took longer than ${timeoutMs / 1000} seconds`);
   const said = Buffer.concat(errors).toString("utf8").trim().split("\n").slice(0, 3).join(" ");
   const how = code === null ? "was ended" : `ended with ${code}`;
   throw new GitError(`git ${args[0]} ${how}${said === "" ? "" : `: ${said}`}`);

@@ -3,7 +3,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { claim, isClaimed, release } from "./claim.ts";
+import type { FileClaim } from "@parley/acp/node";
+import { claimFolder, isFolderClaimed } from "./claim.ts";
 
 /** How many sessions of a workspace are kept at most. */
 const maxSessions = 50;
@@ -43,10 +44,13 @@ export async function openSessionFolder(place: SessionPlace): Promise<SessionFol
   const workspace = join(place.home, shortHash(place.roots[0] ?? "").slice(0, 24));
   await mkdir(workspace, { recursive: true, mode: 0o700 });
   const known = place.session === undefined ? undefined : await newest(workspace, shortHash(place.session));
-  const isAgain = known !== undefined && (await claim(known));
-  const isBusy = known !== undefined && !isAgain && (await isClaimed(known));
-  const path = isAgain ? known : await makeFolder(workspace, isBusy ? undefined : place.session);
-  if (isAgain) await removePending(path);
+  const again = known === undefined ? undefined : claimFolder(known);
+  const isBusy = known !== undefined && again === undefined && isFolderClaimed(known);
+  const { path, claim } =
+    known !== undefined && again !== undefined
+      ? { path: known, claim: again }
+      : await makeFolder(workspace, isBusy ? undefined : place.session);
+  if (again !== undefined) await removePending(path);
   await removeOldSessions(workspace, place.storedBytes);
   await sweep(place.home);
   const [pending, running] = [join(path, "pending"), join(path, "turn")];
@@ -64,7 +68,7 @@ export async function openSessionFolder(place: SessionPlace): Promise<SessionFol
       begin: (number) => writeFile(running, `${number}`),
       end: () => rm(running, { force: true }),
     },
-    close: () => release(path),
+    close: async () => claim.release(),
   };
 }
 
@@ -79,7 +83,10 @@ async function newest(workspace: string, hash: string): Promise<string | undefin
 }
 
 /** Makes a folder and claims it. */
-async function makeFolder(workspace: string, session: string | undefined): Promise<string> {
+async function makeFolder(
+  workspace: string,
+  session: string | undefined,
+): Promise<{ readonly path: string; readonly claim: FileClaim }> {
   for (;;) {
     const time = Date.now().toString(36).padStart(10, "0");
     const own = session === undefined ? randomBytes(4).toString("hex") : shortHash(session);
@@ -92,7 +99,8 @@ async function makeFolder(workspace: string, session: string | undefined): Promi
       },
     );
     // somebody who removes old sessions may be faster
-    if (made && (await claim(path))) return path;
+    const claim = made ? claimFolder(path) : undefined;
+    if (claim !== undefined) return { path, claim };
   }
 }
 
@@ -118,7 +126,7 @@ async function sessionsOf(workspace: string): Promise<Stored[]> {
 async function removeOldSessions(workspace: string, storedBytes: number): Promise<void> {
   const sessions: (Stored & { readonly bytes: number; readonly isRunning: boolean })[] = [];
   for (const session of await sessionsOf(workspace)) {
-    const isRunning = await isClaimed(session.path);
+    const isRunning = isFolderClaimed(session.path);
     if (!isRunning) await removePending(session.path);
     sessions.push({ ...session, isRunning, bytes: await sizeOf(session.path) });
   }
@@ -149,7 +157,7 @@ async function sweep(home: string): Promise<void> {
 
 /** At once for others, so that nobody opens half a session. */
 async function removeSession(path: string): Promise<boolean> {
-  if (!(await claim(path))) return false;
+  if (claimFolder(path) === undefined) return false;
   await removePending(path);
   await rename(path, `${path}.removed`);
   await rm(`${path}.removed`, { recursive: true, force: true });

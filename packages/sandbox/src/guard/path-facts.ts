@@ -77,6 +77,20 @@ export function smallText(path: string, limit = 100_000): string | undefined {
   }
 }
 
+/** The small files at or below a path, with their texts. Links are not followed, and there is a limit. */
+export function smallFilesIn(path: string): readonly (readonly [path: string, text: string])[] {
+  const files: (readonly [string, string])[] = [];
+  const waiting = [path];
+  for (const each of waiting) {
+    if (waiting.length > 1_000) break;
+    const text = smallText(each);
+    if (text !== undefined) files.push([each, text]);
+    else if (lstatSync(each, { throwIfNoEntry: false })?.isDirectory() === true)
+      waiting.push(...entriesIn(each).map((name) => join(each, name)));
+  }
+  return files;
+}
+
 /** Another one where another file has taken its place. */
 export function identityOf(path: string): string | undefined {
   try {

@@ -1,17 +1,21 @@
 // Compares the workspace before and after a command: finds new hooks and settings and moves them aside.
 
 import { readlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { isRepositoryFolder } from "@parley/acp/internal/node";
 import { isAtOrBelow } from "../mounts/layout.ts";
-import { moveAside, restore } from "./move-aside.ts";
+import { type Aside, moveAside, restore } from "./move-aside.ts";
 import { entriesIn, identityOf, isThere, smallText, stampOf, typeOf } from "./path-facts.ts";
-import type { Found } from "./watched-folders.ts";
+import { type Found, projectOf } from "./watched-folders.ts";
 
 /** What a command left behind that other programs would execute or obey. */
 export interface SandboxFindings {
   /** New hooks and settings, which were moved out of the workspace. */
   readonly movedAside: readonly { readonly from: string; readonly to: string }[];
-  /** New repositories, and the hooks and settings in folders that were created with them. They stay where they are. */
+  /**
+   * New repositories, the hooks and settings in folders that were created with them, and files in new projects that only
+   * may be settings. They stay where they are.
+   */
   readonly created: readonly string[];
   /** New hooks and settings that stay where they are, with the reason. */
   readonly left: readonly { readonly path: string; readonly reason: string }[];
@@ -42,7 +46,9 @@ const limit = 500;
 /** What to do about new files. */
 export interface Treatment {
   /** The folder to move a path to, or the reason to leave it where it is. */
-  asideOf(path: string): { readonly folder: string } | { readonly reason: string };
+  asideOf(path: string): Aside | { readonly reason: string };
+  /** Whether the user has opened exactly this path. */
+  isOpened(path: string): boolean;
   /** Files that somebody else has written meanwhile, with their texts. Others than hooks and settings do not count. */
   readonly accepted: ReadonlyMap<string, string>;
 }
@@ -56,7 +62,9 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
   );
   const repositories = [...after.repositories].filter((path) => !found.repositories.has(path));
   // a folder that existed before belongs to the user, also if it is a repository now
-  const newFolders = repositories.map((path) => dirname(path)).filter((path) => !found.folders.has(path));
+  const newFolders = repositories
+    .map((path) => (isRepositoryFolder(basename(path)) ? dirname(path) : path))
+    .filter((path) => !found.folders.has(path));
   const movedAside: { from: string; to: string }[] = [];
   const created = [...repositories];
   const left: { path: string; reason: string }[] = [];
@@ -71,13 +79,16 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
   const move = (path: string) => {
     const aside = treatment.asideOf(path);
     if ("reason" in aside) throw new Error(aside.reason);
-    movedAside.push({ from: path, to: moveAside(path, aside.folder) });
+    movedAside.push({ from: path, to: moveAside(path, aside) });
   };
   const kept = new Map(before.kept);
   for (const [path, text] of accepted) if (isThere(path)) kept.set(path, { text });
-  const isNew = (path: string) => !found.obeyed.has(path);
+  const isNew = (path: string) => !found.obeyed.has(path) && !treatment.isOpened(path);
+  const isInNewFolder = (path: string) =>
+    newFolders.some((folder) => isAtOrBelow(path, folder)) ||
+    (after.guessed.has(path) && !found.isIncomplete && !found.folders.has(projectOf(path)));
   for (const path of [...after.obeyed].filter(isNew).flatMap((each) => notAccepted(each, accepted))) {
-    if (newFolders.some((folder) => isAtOrBelow(path, folder))) created.push(path);
+    if (isInNewFolder(path)) created.push(path);
     else if (!found.isIncomplete || found.folders.has(dirname(path))) attempt(path, () => move(path));
     else
       left.push({ path, reason: "its folder was not searched before, so it may be older than the command" });

@@ -1,63 +1,110 @@
 // Knows the folders in which version control systems keep a repository, and which files in them run programs.
 
+import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { isRepositoryFolder } from "@parley/acp/internal/node";
 import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
 
 /**
- * The folders of repositories, and what programs execute or obey in them. All else can be written. `commondir` of git and
+ * What programs execute or obey in the folders of repositories. All else can be written. `commondir` of git and
  * `sharedpath` of hg name another folder.
  */
 const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
   [".git", ["hooks", "config", "config.worktree", "commondir"]],
   [".hg", ["hgrc", "hgrc-not-shared", "sharedpath"]],
   [".jj", ["repo/config.toml", "workspace-config.toml"]],
+  [".sl", ["config", "hgrc", "sharedpath"]],
+  [".bzr", ["branch/branch.conf"]],
+  [".pijul", ["config"]],
 ]);
 
 /** More submodules and worktrees than this are not looked at. */
 const limit = 200;
 
-export function isRepositoryFolder(name: string): boolean {
-  return obeyed.has(name);
+/** What the settings of the user say about all repositories: the folders of hooks, and the files that hold the settings. */
+export interface GitSettings {
+  readonly hooks: readonly string[];
+  readonly files: readonly string[];
 }
 
 /**
  * The paths of a repository that must not be written, whether they exist or not. `trees` are its work trees, in which the
  * config may name a folder of hooks.
  */
-export function obeyedIn(
-  folder: string,
-  trees = [worktreeOfModule(folder) ?? dirname(folder)],
-): readonly string[] {
-  const name = basename(folder);
-  // the folders of submodules and bare repositories have any name
-  const kind = name === ".hg" || name === ".jj" ? name : ".git";
+export function obeyedIn(folder: string, settings: GitSettings, trees = treesOf(folder)): readonly string[] {
+  const kind = kindOf(folder);
   const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
   if (kind !== ".git") return own;
   // those that exist are compared, see keptIn
   const ofWorktrees = worktreesOf(folder).map((path) => join(path, "config.worktree"));
   return [
     ...own,
-    ...namedByConfig(folder, trees),
+    ...hooksIn(folder, settings, trees),
+    ...configOf(folder).files.slice(2),
     ...ofWorktrees.filter((path) => !isThere(path)),
-    ...modulesOf(folder).flatMap((each) => obeyedIn(each)),
+    ...modulesOf(folder).flatMap((each) => obeyedIn(each, settings)),
   ];
 }
 
+/** The folders in which git looks for the hooks of a repository. */
+function hooksIn(folder: string, settings: GitSettings, trees: readonly string[]): readonly string[] {
+  const named = [...settings.hooks, ...configOf(folder).hooks];
+  return [join(folder, "hooks"), ...named.flatMap((path) => trees.map((tree) => atHome(path, tree)))];
+}
+
+/** The folders of hooks of a git repository and its submodules that do not exist. */
+export function missingHooks(
+  folder: string,
+  settings: GitSettings,
+  trees = treesOf(folder),
+): readonly string[] {
+  if (kindOf(folder) !== ".git" || !isGitFolder(folder)) return [];
+  const own = hooksIn(folder, settings, trees).filter((path) => !isThere(path));
+  return [...own, ...modulesOf(folder).flatMap((each) => missingHooks(each, settings))];
+}
+
+/** Creates an empty folder. Returns the folders that it has created, the deepest first. */
+export function createFolder(path: string): readonly string[] {
+  if (typeOf(path) === "folder") return [];
+  const above = createFolder(dirname(path));
+  try {
+    mkdirSync(path);
+    return [path, ...above];
+  } catch {
+    return above; // something else is there, or nobody can create it
+  }
+}
+
+/** The folders of submodules and bare repositories have any name. */
+function kindOf(folder: string): string {
+  const name = basename(folder);
+  return isRepositoryFolder(name) ? name : ".git";
+}
+
+/** Hooks of a bare repository run in it. */
+function treesOf(folder: string): readonly string[] {
+  return [worktreeOfModule(folder) ?? (isRepositoryFolder(basename(folder)) ? dirname(folder) : folder)];
+}
+
+function configOf(folder: string): GitSettings {
+  return followConfig([join(folder, "config"), join(folder, "config.worktree")]);
+}
+
 /**
- * The folders that the config names for hooks, and the files that it includes, also by way of others: a workspace may
- * bring them along.
+ * The folders that configs of git name for hooks, and these configs with the files that they include, under whichever
+ * condition: a workspace may bring them along.
  */
-function namedByConfig(folder: string, trees: readonly string[]): readonly string[] {
-  const files = new Set([join(folder, "config"), join(folder, "config.worktree")]);
+export function followConfig(start: readonly string[]): GitSettings {
+  const files = new Set(start);
   const hooks: string[] = [];
   for (const file of files) {
-    const text = smallText(file) ?? "";
-    hooks.push(...valuesOf("hooksPath", text).flatMap((path) => trees.map((tree) => atHome(path, tree))));
+    const text = smallText(realPath(file) ?? file) ?? "";
+    hooks.push(...valuesOf("hooksPath", text));
     const included = valuesOf("path", text).map((path) => atHome(path, dirname(file)));
     for (const path of included) if (files.size < limit) files.add(path);
   }
-  return [...hooks, ...[...files].slice(2)];
+  return { hooks, files: [...files] };
 }
 
 /** The values of a setting in a config of git, of whichever section. */

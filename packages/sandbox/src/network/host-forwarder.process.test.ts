@@ -1,10 +1,11 @@
 // Hosts by name: what a sandboxed program reaches through the forwarder, and who decides.
 
 import assert from "node:assert/strict";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { hostForwarder } from "@parley/sandbox";
 import { withHosts } from "../../test/support/required-sandbox.ts";
@@ -86,6 +87,26 @@ test("only its user reaches a forwarder, and it ends with its connections", with
   await ended;
   assert.equal(existsSync(network.folder), false);
   await network.close();
+});
+
+test("the folder for temporary files may have a name that is too long for sockets", withHosts, async (t) => {
+  const { base, work, open } = workplace(t);
+  const port = await server(t);
+  const { TMPDIR } = process.env;
+  const folder = join(base, "long".repeat(30));
+  mkdirSync(folder);
+  process.env["TMPDIR"] = folder;
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = TMPDIR;
+  });
+  await using network = await hostForwarder({ decide: () => true, privateAddresses: ["127.0.0.1"] });
+  assert.ok(network.folder.startsWith(folder));
+  const script = `curl -sS --noproxy '' http://localhost:${port}/`;
+  const { stdout } = await runIn(await open({ network }), script, { cwd: work });
+  assert.equal(stdout, "answer\n");
+  await network.close();
+  assert.equal(existsSync(network.folder), false);
 });
 
 test("a command that ends does not wait for the bridge, and has its own status", withHosts, async (t) => {

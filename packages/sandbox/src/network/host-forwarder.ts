@@ -1,6 +1,6 @@
 // Lets sandboxed programs reach the hosts that a function allows. The proxies are those of @anthropic-ai/sandbox-runtime.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, open as openFolder, rm } from "node:fs/promises";
 import { createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,6 +71,7 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
   };
   // without links, as mounts need it
   const folder = await mkdtemp(join(realPath(tmpdir()) ?? tmpdir(), "parley-hosts-"));
+  const handle = await openFolder(folder);
   const http = createHttpProxyServer({ filter, lookupFor });
   const socks = createSocksProxyServer({ filter, lookupFor });
   const socksServer = createServer((socket) => socks.handleConnection(socket));
@@ -87,6 +88,7 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
     const ended = servers.map((server) => new Promise((resolve) => server.close(resolve)));
     for (const socket of open) socket.destroy();
     await Promise.all([...ended, socks.close()]);
+    await handle.close();
     await rm(folder, { recursive: true, force: true });
   };
   const forwarder: HostForwarder = {
@@ -96,14 +98,23 @@ export async function hostForwarder(options: HostForwarderOptions): Promise<Host
   };
   try {
     await Promise.all([
-      listen(http, join(folder, "http.sock")),
-      listen(socksServer, join(folder, "socks.sock")),
+      listen(http, socketPath(folder, handle.fd, "http.sock")),
+      listen(socksServer, socketPath(folder, handle.fd, "socks.sock")),
     ]);
   } catch (error) {
     await forwarder.close();
     throw error;
   }
   return forwarder;
+}
+
+/** The system takes no longer path for a socket. */
+const longestSocketPath = 107;
+
+/** A path of a socket in a folder that may have a long name, as long as the folder is open. */
+function socketPath(folder: string, descriptor: number, name: string): string {
+  const path = join(folder, name);
+  return Buffer.byteLength(path) > longestSocketPath ? `/proc/self/fd/${descriptor}/${name}` : path;
 }
 
 function listen(server: Server, path: string): Promise<void> {

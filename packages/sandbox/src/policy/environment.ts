@@ -48,9 +48,10 @@ export function sandboxEnvironment(
   env: Environment,
   { hasBridge, keepsSecrets }: { readonly hasBridge: boolean; readonly keepsSecrets: boolean },
 ): Record<string, string> {
-  const isKept = (name: string): boolean => !outside.has(name) && (keepsSecrets || !isSecretVariable(name));
+  const isKept = (name: string, value: string): boolean =>
+    !outside.has(name) && (keepsSecrets || !isSecretVariable(name, value));
   const kept = Object.entries(env).filter(
-    (variable): variable is [string, string] => variable[1] !== undefined && isKept(variable[0]),
+    (variable): variable is [string, string] => variable[1] !== undefined && isKept(variable[0], variable[1]),
   );
   const changed: Record<string, string> = Object.fromEntries(kept);
   for (const name of temporary) if (changed[name] !== undefined) changed[name] = "/tmp";

@@ -43,6 +43,13 @@ test("a command gets its environment without the addresses of services outside",
   assert.deepEqual([HTTPS_PROXY, ALL_PROXY], ["http://127.0.0.1:3128", "socks5h://127.0.0.1:1080"]);
 });
 
+test("a command gets no secrets: neither by the name of a variable nor by its value; a whole agent does", () => {
+  const env = { API_KEY_PROD: "abc", DATABASE_URL: `postgres://me:${"pw"}@h/x`, MAX_TOKENS: "5", LANG: "C" };
+  const get = (keepsSecrets: boolean) => sandboxEnvironment(env, { hasBridge: false, keepsSecrets });
+  assert.deepEqual(get(false), { MAX_TOKENS: "5", LANG: "C" });
+  assert.deepEqual(get(true), env);
+});
+
 test("bubblewrap, and the shell that starts it, do not see the variables that load code into programs", () => {
   const loading = { LD_PRELOAD: "a", GCONV_PATH: "b", GLIBC_TUNABLES: "c" };
   const shells = { "BASH_FUNC_read%%": "() { evil; }", SHELLOPTS: "xtrace", PS4: "$(evil)", "npm.name": "n" };

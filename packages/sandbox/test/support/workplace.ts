@@ -10,9 +10,10 @@ import { openSandbox, type Sandbox, type SandboxFindings, type SandboxOptions } 
 import { isBelowTmp } from "./required-sandbox.ts";
 
 const ownPlace = process.getuid?.() === 0 ? "/srv" : homedir();
-const cache = isBelowTmp
-  ? ownPlace
-  : fileURLToPath(new URL("../../../../node_modules/.cache", import.meta.url));
+/** `PARLEY_TEST_PLACE`: a folder of the user who runs the tests, who may not own this repository. */
+export const cache =
+  process.env["PARLEY_TEST_PLACE"] ??
+  (isBelowTmp ? ownPlace : fileURLToPath(new URL("../../../../node_modules/.cache", import.meta.url)));
 
 export interface Workplace {
   readonly base: string;

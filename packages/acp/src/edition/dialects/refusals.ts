@@ -1,5 +1,6 @@
 // The errors that a machine answers with itself, in the numbers of version 1.
 
+import { isObject } from "../../base/objects.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { describeFailure, type Failure } from "../../wire/decode.ts";
 import type { DialectMessage } from "../dialect.ts";
@@ -37,4 +38,34 @@ export function invalidRequest(message: string): DialectError {
 /** An error of this kind. */
 export function refusal(kind: keyof typeof errorCodes, message: string, data: object = {}): DialectError {
   return { code: errorCodes[kind], message, data: { reason: kind, ...data } };
+}
+
+/** The client's answer to an agent of another version: the documents have only version 1. */
+export function otherVersion({
+  protocolVersion,
+}: {
+  readonly protocolVersion: number;
+}): DialectError | undefined {
+  if (protocolVersion === 1) return undefined;
+  const message = `the agent answered with version ${protocolVersion} of the protocol, this client speaks 1: update one of the two`;
+  return refusal("unsupported_version", message, { requested: 1, answered: protocolVersion });
+}
+
+/** An error about a request in the dialect's words: `names` has the fields of version 1 that it calls otherwise. */
+export function inWordsOf(names: ReadonlyMap<string, string>, error: DialectError): DialectError {
+  const { message, data } = error;
+  // the dialects have no such method
+  let words = message.replace(": open a new one, or load one that session/list shows", ": open a new one");
+  const path = isObject(data) ? data["path"] : undefined;
+  const name =
+    typeof path === "string" ? Array.from(names.keys()).find((each) => isBelow(path, each)) : undefined;
+  const told = name === undefined ? undefined : names.get(name);
+  if (typeof path !== "string" || name === undefined || told === undefined)
+    return { ...error, message: words };
+  words = words.replace(`params${name}`, `params${told}`);
+  return { ...error, message: words, data: { ...(data as object), path: told + path.slice(name.length) } };
+}
+
+function isBelow(path: string, name: string): boolean {
+  return path === name || path.startsWith(`${name}/`);
 }

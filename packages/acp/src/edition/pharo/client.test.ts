@@ -107,13 +107,6 @@ test("initialize: one flag for terminals is five, and the dialect's answer is on
   ]);
 });
 
-test("an agent that answers another version is told to our side, which disconnects (Q3)", () => {
-  const driver = new DialectDriver(pharo, "client", methods);
-  driver.send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
-  const { result } = only(driver.receive({ id: 0, result: { ...introduction, protocolVersion: 3 } }), "us");
-  assert.equal((result as { protocolVersion: number }).protocolVersion, 3);
-});
-
 test("the flags of another client of the dialect are told as they are", () => {
   const driver = new DialectDriver(pharo, "client", methods);
   const _meta = { [capabilitiesKey]: { terminal: { create: true } } };

@@ -7,6 +7,7 @@ import type { DialectMachine, DialectOptions } from "../dialect.ts";
 import { credentialsKey, storedCwdKey } from "../dialect-keys.ts";
 import { withoutMeta } from "../dialects/details.ts";
 import { type Call, Exchange, type Fields, metaField } from "../dialects/exchange.ts";
+import { otherVersion } from "../dialects/refusals.ts";
 import { handleAgentRequests } from "./client-services.ts";
 import { blocksToPharo } from "./content.ts";
 import { errorFromPharo, errorToPharo } from "./errors.ts";
@@ -86,10 +87,13 @@ class PharoAgent {
   }
 
   #initialize(params: Fields, call: Call): void {
-    call.forward(clientToPharo(params, this.#lost), (result) => {
-      const answer = result as object as InitializeResponse; // checked by the method table
-      this.#modes = answer.agentCapabilities?.sessionModes ?? [];
-      return agentToV1(answer);
+    call.forwardThen(clientToPharo(params, this.#lost), (answer) => {
+      if (answer.error !== undefined) return call.refuse(answer.error);
+      const result = answer.result as object as InitializeResponse; // checked by the method table
+      const wrong = otherVersion(result);
+      if (wrong !== undefined) return call.refuse(wrong);
+      this.#modes = result.agentCapabilities?.sessionModes ?? [];
+      call.answer(agentToV1(result));
     });
   }
 

@@ -4,7 +4,7 @@ import { isObject } from "../../base/objects.ts";
 import { errorCodes, errorKindOf, isErrorKind, type RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { methods } from "../../wire/pharo/methods.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import type { DialectError } from "../dialects/refusals.ts";
+import { type DialectError, inWordsOf } from "../dialects/refusals.ts";
 
 const pharoCodes = {
   authenticationFailed: -32001,
@@ -41,10 +41,18 @@ const codesOfV1: Readonly<Record<number, number>> = {
   [pharoCodes.capabilityNotSupported]: errorCodes.method_not_found,
 };
 
+/** The fields of version 1 that the document calls otherwise. */
+const names = new Map([
+  ["/configId", "/option"],
+  ["/line", "/startLine"],
+  ["/limit", "/lineLimit"],
+]);
+
 const known = new Set(methods.map(({ method }) => method));
 
 /** An error of version 1, as the dialect writes it. */
-export function errorToPharo(error: DialectError, method: string, lost: Lost): DialectError {
+export function errorToPharo(given: DialectError, method: string, lost: Lost): DialectError {
+  const error = inWordsOf(names, given);
   const { code, message, data } = error;
   const kind = errorKindOf(code, data);
   // a file that is in the way is no session in a wrong state

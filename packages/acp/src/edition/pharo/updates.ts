@@ -81,6 +81,7 @@ export function updateToPharo(update: Fields, lost: Lost): Fields | undefined {
       lost("a thought: the dialect has messages and tool calls only");
       return undefined;
     case "tool_call":
+      return { type, content: [], ...toolToPharo(update, lost) };
     case "tool_call_update":
       return { type, ...toolToPharo(update, lost) };
     case "plan": {

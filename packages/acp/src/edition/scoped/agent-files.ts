@@ -3,7 +3,13 @@
 import { optional } from "../../base/objects.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
-import { detailsKey, encodingKey, fileFactsKey, overwriteKey } from "../dialect-keys.ts";
+import {
+  createDirectoriesKey,
+  detailsKey,
+  encodingKey,
+  fileFactsKey,
+  overwriteKey,
+} from "../dialect-keys.ts";
 import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import type { Exchange, Fields, Handler } from "../dialects/exchange.ts";
 import { capabilityMissing, refusing } from "./calls.ts";
@@ -47,7 +53,7 @@ export function handleAgentFiles(
       content,
       ...howToWrite(params),
       ...optional({ encoding: textOf(metaValue(params, encodingKey)) }),
-      ...withoutMeta(params, [encodingKey, overwriteKey, detailsKey]),
+      ...withoutMeta(params, [encodingKey, overwriteKey, createDirectoriesKey, detailsKey]),
     };
     call.forward(request, (result) => {
       const { bytesWritten, created } = result as object as scoped.WriteTextFileResponse; // checked
@@ -61,7 +67,10 @@ export function handleAgentFiles(
 function howToWrite(params: Fields): Pick<scoped.WriteTextFileRequest, "createDirectories" | "overwrite"> {
   const details = dialectDetails(params);
   if (details === undefined)
-    return { createDirectories: true, overwrite: metaValue(params, overwriteKey) !== false };
+    return {
+      createDirectories: metaValue(params, createDirectoriesKey) !== false,
+      overwrite: metaValue(params, overwriteKey) !== false,
+    };
   const overwrite = booleanOf(details["overwrite"]);
   return optional({ createDirectories: booleanOf(details["createDirectories"]), overwrite });
 }

@@ -335,31 +335,35 @@ test("no more terminals than maxConcurrent are asked for (Q4)", () => {
   assert.equal(ask(driver, "terminal/create", { command: "ls" }).toPeer.length, 1);
 });
 
-test("messages: one index for each piece, from 0 in each message, and thoughts by their own name (8.3)", () => {
+test("messages: an index for each piece, thoughts by their own name, and a last piece that is final (7.2, 8.3)", () => {
   const driver = inTurn();
+  const pieces = (step: Step): unknown[] =>
+    step.toPeer
+      .filter(({ method }) => method === "session/update")
+      .map(({ params }) => {
+        const { type, data, timestamp } = params as { type: string; data: object; timestamp: string };
+        assert.equal(timestamp, new Date(0).toISOString());
+        return [type, ...Object.values(data)];
+      });
   const piece = (kind: string, text: string, messageId?: string): unknown => {
     const content = { type: "text", text };
-    const { params } = only(
-      tell(driver, { sessionUpdate: kind, content, ...(messageId && { messageId }) }).toPeer,
-    );
-    const { type, data, timestamp } = params as Record<string, unknown>;
-    assert.equal(timestamp, new Date(0).toISOString());
-    return [type, data];
+    return pieces(tell(driver, { sessionUpdate: kind, content, ...(messageId && { messageId }) }));
   };
-  assert.deepEqual(piece("agent_thought_chunk", "a"), ["thought_message_chunk", { content: "a", index: 0 }]);
-  assert.deepEqual(piece("agent_message_chunk", "b", "1"), [
-    "agent_message_chunk",
-    { content: "b", index: 0 },
-  ]);
-  assert.deepEqual(piece("agent_message_chunk", "c", "1"), [
-    "agent_message_chunk",
-    { content: "c", index: 1 },
-  ]);
+  assert.deepEqual(piece("agent_thought_chunk", "a"), [["thought_message_chunk", "a", 0, false]]);
+  assert.deepEqual(piece("agent_message_chunk", "b", "1"), [["agent_message_chunk", "b", 0, false]]);
+  assert.deepEqual(piece("agent_message_chunk", "c", "1"), [["agent_message_chunk", "c", 1, false]]);
   assert.deepEqual(piece("agent_message_chunk", "d", "2"), [
-    "agent_message_chunk",
-    { content: "d", index: 0 },
+    ["agent_message_chunk", "", 2, true],
+    ["agent_message_chunk", "d", 0, false],
   ]);
-  assert.deepEqual(piece("user_message_chunk", "e"), ["user_message_chunk", { content: "e", index: 0 }]);
+  assert.deepEqual(piece("user_message_chunk", "e"), [
+    ["thought_message_chunk", "", 1, true],
+    ["agent_message_chunk", "", 1, true],
+    ["user_message_chunk", "e", 0, false],
+  ]);
+  assert.deepEqual(pieces(driver.send({ id: 9, result: { stopReason: "end_turn" } })), [
+    ["user_message_chunk", "", 1, true],
+  ]);
 });
 
 test("content of a message that is not text is shown by its place, and reported", () => {
@@ -450,7 +454,7 @@ test("a terminal in a tool call has its command, its exit code and both streams 
   assert.deepEqual(dataOf(only(shown.toPeer))["output"], {
     type: "terminal",
     terminalId: "t1",
-    command: "npm",
+    command: "npm test",
     exitCode: 0,
     stdout: "ok\n",
     stderr: "warn\n",

@@ -48,7 +48,7 @@ export class AgentSession {
 
   /** The turn is over: what was gathered is sent, and what a cancel left open is closed. */
   ended(isCancelled: boolean): void {
-    this.say(this.updates.flush());
+    this.say(this.updates.messagesOver());
     const left = this.updates.tools.ended(isCancelled);
     if (left.length > 0) this.say(this.updates.own(left));
   }

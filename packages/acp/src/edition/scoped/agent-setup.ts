@@ -12,7 +12,7 @@ import type { AgentSession } from "./agent-session.ts";
 import { countOf, dialectDetails, metaValue, textOf } from "./details.ts";
 import { serverFromScoped } from "./mcp.ts";
 import { ModeNames } from "./modes.ts";
-import { optionValue, settingOf, valuesOf, withoutModes } from "./options.ts";
+import { settingOf, valuesOf, withoutModes } from "./options.ts";
 
 interface SetupSurroundings {
   readonly now: () => number;
@@ -54,14 +54,16 @@ export class AgentSetup {
       ...metaField(params),
     };
     call.forwardThen(request, (answer) => {
-      if (answer.error !== undefined) return call.refuse(answer.error);
+      if (answer.error !== undefined) return call.refuse(serverRefusal(answer.error, mcpServers ?? []));
       const result = answer.result as object as v1.NewSessionResponse; // our side's
       const session = this.#around.session(result.sessionId);
       session.cwd = cwd;
       if (!takesPrompt) session.systemPrompt = prompt;
       session.hold();
       begin(session, result);
-      const { initialMode } = given;
+      const { initialMode, configOptions } = given;
+      for (const [key, value] of Object.entries(configOptions ?? {}))
+        if (typeof value === "boolean") session.updates.switched.add(key);
       // so that the agent's own report of it is no news
       const mode = initialMode ?? undefined;
       if (mode !== undefined) {
@@ -95,7 +97,7 @@ export class AgentSetup {
     const others = updates.options.filter(({ id }) => !Object.hasOwn(configOptions ?? {}, id));
     const options = others.map((option) => ({
       type: "config_option_update",
-      data: { key: option.id, currentValue: optionValue(option), source: "agent" },
+      data: { key: option.id, currentValue: updates.valueOf(option), source: "agent" },
     }));
     session.say(updates.own(options));
   }
@@ -147,7 +149,7 @@ export class AgentSetup {
       const stored = metaValue(result, storedCwdKey) ?? dialectDetails(result)?.["workingDirectory"];
       this.#findCwd(sessionId, textOf(stored) ?? before, (cwd) => {
         session.cwd = cwd;
-        session.say(session.updates.flush());
+        session.say(session.updates.messagesOver());
         call.answer(this.#loaded(sessionId, result, session, cwd));
       });
     });
@@ -218,4 +220,14 @@ function stepsOf(
     return { method: "session/set_config_option", params, path: `/configOptions/${key}` };
   });
   return [...mode, ...options];
+}
+
+/** Our agent may have no MCP servers over ACP: it does not know the name that the document has for them. */
+function serverRefusal(error: DialectError, servers: readonly scoped.McpServer[]): DialectError {
+  const path = isObject(error.data) ? error.data["path"] : undefined;
+  const [, index = ""] = /^\/mcpServers\/(\d+)\/type$/.exec(String(path)) ?? [];
+  if (servers[Number(index)]?.transport.type !== "acp" || index === "") return error;
+  const at = `/mcpServers/${index}/transport/type`;
+  const message = `session/new: params${at} must be stdio, http or sse, got "acp": this agent uses no MCP servers over ACP`;
+  return { ...error, message, data: { reason: "invalid_params", path: at } };
 }

@@ -87,7 +87,7 @@ export class AgentTerminals {
     call.forwardThen(request, (answer) => {
       this.#creating -= 1;
       if (answer.error !== undefined) call.refuse(answer.error);
-      else call.answer(this.#created(answer.result, command, outputByteLimit));
+      else call.answer(this.#created(answer.result, commandLine(command, args ?? []), outputByteLimit));
       if (this.#creating === 0) this.#early.clear();
     });
   };
@@ -182,6 +182,14 @@ export class AgentTerminals {
     const released = [...this.#terminals].filter(([, { isReleased }]) => isReleased);
     for (const [terminalId] of released.slice(0, -mostReleased)) this.#terminals.delete(terminalId);
   }
+}
+
+/** What is shown of a command: what a shell runs says more than the shell. */
+function commandLine(command: string, args: readonly string[]): string {
+  const [flag = "", script] = args;
+  const isScript =
+    /(?:^|[/\\])(?:ba|z|da|k|fi)?sh$/.test(command) && /^-[a-z]*c$/.test(flag) && args.length === 2;
+  return isScript && script !== undefined ? script : [command, ...args].join(" ");
 }
 
 /** Version 1 has no number below 0. The document asks for a number also where a signal ended the command. */

@@ -335,7 +335,7 @@ test("session/load needs no working directory, and answers with it, the mode, th
       _meta: { "_parley.dev/storedCwd": "/stored" },
     },
   });
-  assert.deepEqual(only(toPeer).result, {
+  assert.deepEqual(toPeer.at(-1)?.result, {
     sessionId: "s",
     workingDirectory: "/stored",
     mode: "plan",

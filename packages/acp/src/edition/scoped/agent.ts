@@ -1,6 +1,7 @@
 // The machine for a connection in which our side is the agent: the client speaks the dialect.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { modes } from "../../validation/failure.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
@@ -17,6 +18,7 @@ import {
 } from "../dialect-keys.ts";
 import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import { Exchange, type Fields, type Handler, metaField } from "../dialects/exchange.ts";
+import type { DialectError } from "../dialects/refusals.ts";
 import { handleAgentFiles } from "./agent-files.ts";
 import { AgentSession } from "./agent-session.ts";
 import { AgentSetup } from "./agent-setup.ts";
@@ -27,13 +29,14 @@ import {
   areDocumented,
   clientFromScoped,
   implementation,
+  LoginNames,
   requireOffered,
 } from "./capabilities.ts";
 import { attachmentFromScoped, blockFromScoped } from "./content.ts";
 import { countOf, dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
 import { ModeNames } from "./modes.ts";
-import { type Option, optionValue, settingOf, withoutModes } from "./options.ts";
+import { type Option, settingOf, withoutModes } from "./options.ts";
 import { answerFromScoped, questionToScoped } from "./permission.ts";
 
 export function scopedAgentSide(options: DialectOptions): DialectMachine {
@@ -45,6 +48,7 @@ class AgentMachine {
   readonly #now: () => number;
   #client: scoped.ClientCapabilities = {};
   #agent: v1.AgentCapabilities = {};
+  #logins = new LoginNames([]);
   readonly #sessions = new Map<string, AgentSession>();
   readonly #terminals: AgentTerminals;
 
@@ -137,6 +141,7 @@ class AgentMachine {
         authMethods = [],
       } = result as object as v1.InitializeResponse;
       this.#agent = agentCapabilities;
+      this.#logins = new LoginNames(authMethods);
       const required = dialectDetails(result)?.["requiredClientCapabilities"];
       // anybody may have written it
       const isValid = validate.ClientCapabilities(required, modes.checks | modes.strict) === undefined;
@@ -159,12 +164,17 @@ class AgentMachine {
   /** A login that fails is a result here, also by a method that the agent does not have. */
   readonly #authenticate: Handler = (params, call) => {
     const { method, credentials } = params as object as scoped.AuthenticateRequest; // checked by its row
-    const request = { methodId: method, ...withMetaKeys(params, { [credentialsKey]: credentials }) };
+    const methodId = this.#logins.ours(method);
+    const request = { methodId, ...withMetaKeys(params, { [credentialsKey]: credentials }) };
     call.forwardThen(request, (answer) => {
       if (answer.error !== undefined) {
         const { code, message, data } = answer.error;
         const meta = metaWithDetails({}, { code, data });
-        return call.answer({ success: false, error: message, ...meta });
+        const isUnknown = !this.#logins.has(methodId) && code === errorCodes.invalid_params;
+        const error = isUnknown
+          ? `there is no such method to log in with; there are: ${this.#logins}`
+          : message;
+        return call.answer({ success: false, error, ...meta });
       }
       const expiresAt = textOf(metaValue(answer.result, expiresAtKey));
       const meta = withoutMeta(answer.result, [expiresAtKey, detailsKey]);
@@ -205,7 +215,13 @@ class AgentMachine {
     call.forwardThen({ sessionId, modeId, ...meta }, (answer) => {
       if (answer.error !== undefined) {
         updates.names.setAs(before);
-        return call.refuse(answer.error);
+        return call.refuse(
+          withNames(
+            answer.error,
+            "/modeId",
+            wrongName("session/set_mode: params/mode", updates.names.declared, mode),
+          ),
+        );
       }
       call.answer({ previousMode, currentMode: mode, ...withoutMeta(answer.result, [detailsKey]) });
       session.say(updates.modeSet(mode));
@@ -216,15 +232,31 @@ class AgentMachine {
     const { sessionId, key, value } = params as object as scoped.SetConfigOptionRequest; // checked by its row
     const { updates } = this.#named(sessionId);
     const option = updates.options.find(({ id }) => id === key);
+    if (typeof value === "boolean") updates.switched.add(key);
+    else updates.switched.delete(key);
     const setting = settingOf(sessionId, key, value, option);
     const request = { ...setting, ...withMetaKeys(params, setting._meta ?? {}) };
-    call.forward(request, (result) => {
+    // agents report the change before they answer
+    updates.setByClient.add(key);
+    call.forwardThen(request, (answer) => {
+      updates.setByClient.delete(key);
+      if (answer.error !== undefined) {
+        const keys = updates.options.map(({ id }) => id);
+        const message = wrongName("session/set_config_option: params/key", keys, key);
+        return call.refuse(withNames(answer.error, "/configId", message));
+      }
+      const { result } = answer;
       const { configOptions } = result as object as v1.SetSessionConfigOptionResponse; // our side's
       updates.options = withoutModes(configOptions);
       const now = configOptions.find(({ id }) => id === key);
-      const previousValue = option === undefined ? undefined : optionValue(option);
-      const currentValue = now === undefined ? value : optionValue(now);
-      return { key, currentValue, ...optional({ previousValue }), ...withoutMeta(result, [detailsKey]) };
+      const previousValue = option === undefined ? undefined : updates.valueOf(option);
+      const currentValue = now === undefined ? value : updates.valueOf(now);
+      call.answer({
+        key,
+        currentValue,
+        ...optional({ previousValue }),
+        ...withoutMeta(result, [detailsKey]),
+      });
     });
   };
 
@@ -240,6 +272,7 @@ class AgentMachine {
     if (this.#client.ui?.permissionDialogs === false) {
       const reason = "the client shows no permission dialogs, so nobody could be asked";
       this.exchange.lost(`a question: ${reason}`);
+      this.#named(sessionId).updates.tools.refused(toolCall.toolCallId);
       const denied = answerFromScoped({ granted: false }, options);
       return call.answer({ ...denied, _meta: { [detailsKey]: { reason } } });
     }
@@ -258,6 +291,15 @@ class AgentMachine {
       call.answer(answerFromScoped(answer.result, offered));
     });
   };
+}
+
+function wrongName(where: string, names: readonly string[], got: string): string {
+  return `${where} must be one of: ${names.join(", ") || "none"}, got ${JSON.stringify(got.slice(0, 40))}`;
+}
+
+/** A refusal of a name, with the names that the document has for what there is. */
+function withNames(error: DialectError, path: string, message: string): DialectError {
+  return isObject(error.data) && error.data["path"] === path ? { ...error, message } : error;
 }
 
 function namesOf(options: readonly Option[] | undefined): {

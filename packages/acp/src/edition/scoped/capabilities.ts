@@ -2,6 +2,7 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import { extraKey } from "../../validation/failure.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
 import { capabilitiesKey } from "../dialect-keys.ts";
@@ -122,7 +123,10 @@ export function requireOffered(
 }
 
 function lacking(required: object, offered: object, path: string): string[] {
-  return Object.entries(required).flatMap(([name, wanted]) => {
+  // fields that the document does not have are required too
+  const unknown = metaValue(required, extraKey);
+  const all = [required, isObject(unknown) ? unknown : {}].flatMap((each) => Object.entries(each));
+  return all.flatMap(([name, wanted]) => {
     if (name === "_meta") return [];
     const has = (offered as Fields)[name]; // any object may be read by name
     if (isObject(wanted)) return lacking(wanted, isObject(has) ? has : {}, `${path}${name}.`);
@@ -168,4 +172,30 @@ export const documentedLogins: readonly v1.AuthMethod[] = [
 /** Whether nothing is to be said of these logins: the other side assumes the same. */
 export function areDocumented(logins: readonly v1.AuthMethod[]): boolean {
   return logins.length === 0 || JSON.stringify(logins) === JSON.stringify(documentedLogins);
+}
+
+/** The logins of our agent by the document's names: its clients are not told others. */
+export class LoginNames {
+  readonly #ids: readonly string[];
+  readonly #key: string | undefined;
+
+  constructor(logins: readonly v1.AuthMethod[]) {
+    // a login in a terminal is not asked for by a message
+    this.#ids = logins.flatMap((login) => ("type" in login && login.type === "terminal" ? [] : [login.id]));
+    const keys = this.#ids.filter((id) => /key$/i.test(id));
+    this.#key = keys.length === 1 && !this.#ids.includes("api_key") ? keys[0] : undefined;
+  }
+
+  /** `api_key` is the one login of the agent by a key. */
+  ours(name: string): string {
+    return name === "api_key" ? (this.#key ?? name) : name;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.includes(id);
+  }
+
+  toString(): string {
+    return this.#ids.map((id) => (id === this.#key ? "api_key" : id)).join(", ") || "none";
+  }
 }

@@ -5,7 +5,13 @@ import { errorKindOf } from "../../jsonrpc/error-kinds.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type * as scoped from "../../wire/scoped/types.gen.ts";
 import type * as v1 from "../../wire/v1/types.gen.ts";
-import { detailsKey, encodingKey, fileFactsKey, overwriteKey } from "../dialect-keys.ts";
+import {
+  createDirectoriesKey,
+  detailsKey,
+  encodingKey,
+  fileFactsKey,
+  overwriteKey,
+} from "../dialect-keys.ts";
 import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import type { Answer, Call, Exchange, Fields, Handler } from "../dialects/exchange.ts";
 import { attempt, capabilityMissing, refusing } from "./calls.ts";
@@ -98,6 +104,7 @@ export class ClientFiles {
     const keys = {
       [encodingKey]: isUtf8(encoding) ? undefined : encoding,
       [overwriteKey]: overwrite === false ? false : undefined,
+      [createDirectoriesKey]: createDirectories === false ? false : undefined,
       [detailsKey]: given({ createDirectories, overwrite }),
     };
     const request = { sessionId, path, content, ...withMetaKeys(params, keys) };

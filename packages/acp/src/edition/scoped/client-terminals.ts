@@ -33,10 +33,15 @@ export interface ClientTurn {
   readonly resolve: (path: string) => string;
 }
 
+/** So many ids of released terminals are kept: an agent may release any number. */
+const mostReleased = 10_000;
+
 interface Terminal {
   readonly sessionId: string;
   readonly output: PushedOutput;
   stopTimer: () => void;
+  /** The signal that the agent has asked for. */
+  killedBy?: string | undefined;
 }
 
 export class ClientTerminals {
@@ -45,6 +50,7 @@ export class ClientTerminals {
   /** The running turn. Throws where there is not exactly one. */
   readonly #turn: () => ClientTurn;
   readonly #terminals = new Map<string, Terminal>();
+  readonly #released = new Set<string>();
   #creating = 0;
 
   constructor(
@@ -70,8 +76,9 @@ export class ClientTerminals {
     });
   }
 
-  isLive(terminalId: string): boolean {
-    return this.#terminals.has(terminalId);
+  /** Whether our side shows the terminal itself: it goes on with that after the release. */
+  isShown(terminalId: string): boolean {
+    return this.#terminals.has(terminalId) || this.#released.has(terminalId);
   }
 
   readonly #create: Handler = (params, call) => {
@@ -171,8 +178,9 @@ export class ClientTerminals {
     if (metaValue(result, timedOutKey) === true)
       return call.answer({ exitCode: -1, timedOut: true, ...withoutMeta(result, [timedOutKey]) });
     terminal.stopTimer();
-    const { signal } = result as object as v1.WaitForTerminalExitResponse; // our side's
-    const rest = { ...optional({ signal: signal ?? undefined }), ...withoutMeta(result, [detailsKey]) };
+    const { signal, exitCode } = result as object as v1.WaitForTerminalExitResponse; // our side's
+    const told = signal ?? (exitCode === shellCode(terminal.killedBy) ? terminal.killedBy : undefined);
+    const rest = { ...optional({ signal: told }), ...withoutMeta(result, [detailsKey]) };
     call.answer({ exitCode: exitCodeOf(result), ...rest });
   }
 
@@ -180,6 +188,7 @@ export class ClientTerminals {
     const { terminalId, signal, force } = params as object as scoped.KillTerminalRequest; // checked by its row
     const { sessionId } = this.#known(terminalId);
     const chosen = force === true ? "SIGKILL" : (signal ?? undefined);
+    this.#known(terminalId).killedBy = chosen;
     const { _meta } = metaWithDetails(params, { force });
     const request = { sessionId, terminalId, ...withMetaKeys({ _meta }, { [signalKey]: chosen }) };
     call.forward(request, (result) => {
@@ -194,6 +203,7 @@ export class ClientTerminals {
     stopTimer();
     output.stop();
     this.#terminals.delete(terminalId);
+    if (this.#released.size < mostReleased) this.#released.add(terminalId);
     call.forward({ sessionId, terminalId, ...metaField(params) }, (result) => {
       const released = dialectDetails(result)?.["released"] !== false;
       return { released, ...withoutMeta(result, [detailsKey]) };
@@ -206,6 +216,12 @@ export class ClientTerminals {
     const message = "this client has no such terminal, or it has been released";
     throw new RequestError("not_found", message, { data: { reason: "not_found" } });
   }
+}
+
+/** What a shell exits with when a signal has ended its command: 128 and the number of the signal. */
+function shellCode(signal: string | undefined): number | undefined {
+  const number = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9, SIGTERM: 15 }[signal ?? ""];
+  return number === undefined ? undefined : 128 + number;
 }
 
 /** The document wants a number also where a signal ended the command: -1. */

@@ -119,6 +119,35 @@ test("an agent that requires what our client lacks is refused with a sentence th
   assert.deepEqual(error?.data, { reason: "method_not_found", missing: ["fs.write"] });
 });
 
+test("initialize fails where the agent requires what the document does not have (10.3)", () => {
+  const driver = new DialectDriver(scoped, "client", methods, { unstable: true });
+  driver.send({ id: 1, method: "initialize", params: { protocolVersion: 1, clientCapabilities: able } });
+  const { toUs } = driver.receive({
+    id: 1,
+    result: {
+      protocolVersion: 1,
+      agentInfo: { name: "A", version: "1" },
+      capabilities: {},
+      requiredClientCapabilities: { fs: { read: true, teleport: true }, hologram: { project: true } },
+    },
+  });
+  assert.deepEqual(only(toUs).error?.data, {
+    reason: "method_not_found",
+    missing: ["fs.teleport", "hologram.project"],
+  });
+});
+
+test("a signal that a shell tells by its exit code is told as the signal (5.2.7)", () => {
+  const driver = run(agent());
+  driver.receive({ id: 60, method: "terminal/create", params: { command: "sleep 9" } });
+  driver.send({ id: 60, result: { terminalId: "t1", _meta: { "_parley.dev/pushesOutput": true } } });
+  driver.receive({ id: 61, method: "terminal/kill", params: { terminalId: "t1", signal: "SIGINT" } });
+  driver.send({ id: 61, result: {} });
+  driver.receive({ id: 62, method: "terminal/wait_for_exit", params: { terminalId: "t1" } });
+  const { toPeer } = driver.send({ id: 62, result: { exitCode: 130, signal: null } });
+  assert.deepEqual(only(toPeer).result, { exitCode: 130, signal: "SIGINT" });
+});
+
 test("authenticate: credentials are sent, an end is told, a failure is an error (8.3)", () => {
   const driver = agent();
   const params = { methodId: "api_key", _meta: { "_parley.dev/credentials": { apiKey: "k" } } };

@@ -18,7 +18,7 @@ import {
 } from "../dialect-keys.ts";
 import { withMetaKeys, withoutMeta } from "../dialects/details.ts";
 import { Exchange, type Fields, type Handler, metaField } from "../dialects/exchange.ts";
-import { refusal } from "../dialects/refusals.ts";
+import { otherVersion, refusal } from "../dialects/refusals.ts";
 import { forward, refusing } from "./calls.ts";
 import {
   agentFromScoped,
@@ -36,7 +36,7 @@ import { serversFor } from "./mcp.ts";
 import { ModeNames } from "./modes.ts";
 import { optionOf, valueIn } from "./options.ts";
 import { answerToScoped, madeUpId, questionFromScoped } from "./permission.ts";
-import { UpdateDecoder } from "./update-decoder.ts";
+import { isEndOfMessage, UpdateDecoder } from "./update-decoder.ts";
 
 export function scopedClientSide(options: DialectOptions): DialectMachine {
   return new ClientMachine(options).exchange;
@@ -90,6 +90,8 @@ class ClientMachine {
       "session/update": (params) => {
         const update = params as object as scoped.SessionNotification; // checked by its row
         const { updates } = this.#session(update.sessionId);
+        // it only says that nothing more of a message comes
+        if (isEndOfMessage(update)) return;
         this.exchange.notify("us", "session/update", updates.decode(update));
       },
       "session/request_permission": refusing(this.#ask),
@@ -106,7 +108,7 @@ class ClientMachine {
     const options = (configOptions ?? []).map((key) => optionOf(key, null));
     const updates = new UpdateDecoder(ModeNames.ofTheirs(modes ?? []), options, {
       now: this.#now,
-      isLive: (terminalId) => this.#terminals.isLive(terminalId),
+      isShown: (terminalId) => this.#terminals.isShown(terminalId),
     });
     const session = { updates, cwd: cwd ?? "/", running: 0 };
     if (this.#sessions.size < mostSessions) this.#sessions.set(sessionId, session);
@@ -136,8 +138,11 @@ class ClientMachine {
       ...metaField(params),
     };
     forward(call, request, (result) => {
-      const { agentInfo, capabilities, requiredClientCapabilities } =
-        result as object as scoped.InitializeResponse;
+      const answer = result as object as scoped.InitializeResponse; // checked by its row
+      const { agentInfo, capabilities, requiredClientCapabilities } = answer;
+      const wrong = otherVersion(answer);
+      if (wrong !== undefined)
+        throw new RequestError("unsupported_version", wrong.message, { data: wrong.data });
       requireOffered(requiredClientCapabilities, this.#offered);
       this.#agent = capabilities;
       const logins = dialectDetails(result)?.["authMethods"];

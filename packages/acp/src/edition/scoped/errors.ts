@@ -4,7 +4,8 @@ import { isObject } from "../../base/objects.ts";
 import { errorCodes, errorKindOf, isErrorKind, type RequestErrorKind } from "../../jsonrpc/error-kinds.ts";
 import { methods } from "../../wire/scoped/methods.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import type { DialectError } from "../dialects/refusals.ts";
+import { encodingKey } from "../dialect-keys.ts";
+import { type DialectError, inWordsOf } from "../dialects/refusals.ts";
 
 /** The kind that a number of the dialect means when its data gives no other reason. */
 const kinds: ReadonlyMap<number, RequestErrorKind> = new Map<number, RequestErrorKind>([
@@ -27,10 +28,23 @@ numbers.set("not_text", -32005);
 /** A file that exists and must not be replaced: its number is not that of a session in the wrong state. */
 const fileIsThere = -32005;
 
+/** The fields of version 1 that the document calls otherwise. */
+const names = new Map([
+  ["/modeId", "/mode"],
+  ["/configId", "/key"],
+  ["/prompt", "/content"],
+  ["/cwd", "/workingDirectory"],
+  ["/methodId", "/method"],
+  ["/line", "/startLine"],
+  ["/limit", "/endLine"],
+  [`/_meta/${encodingKey.replace("/", "~1")}`, "/encoding"],
+]);
+
 const known = new Set(methods.map(({ method }) => method));
 
 /** A method that is not of the document stays one that is not found; of the document it is a missing capability. */
-export function errorToScoped(error: DialectError, method: string, lost: Lost): DialectError {
+export function errorToScoped(given: DialectError, method: string, lost: Lost): DialectError {
+  const error = inWordsOf(names, given);
   const kind = errorKindOf(error.code, error.data);
   if (kind === "other" && kinds.has(error.code)) {
     lost(`the error number ${error.code}, which means something else to the peer`);

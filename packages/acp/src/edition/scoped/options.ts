@@ -7,9 +7,24 @@ import { metaValue } from "./details.ts";
 
 export type Option = v1.SessionConfigOption;
 
-/** The value as JSON. */
-export function optionValue(option: Option): unknown {
-  return isJson(option) ? metaValue(option, valueKey) : option.currentValue;
+/** Options that are on or off in the document, while ours have more values: off is what approves no change. */
+const switches: ReadonlyMap<string, { readonly on: string; readonly off: string }> = new Map([
+  ["autoApprove", { on: "edits", off: "off" }],
+]);
+
+/** The two values of our option that the document's booleans mean. */
+function switchOf(option: Option | undefined): { readonly on: string; readonly off: string } | undefined {
+  if (option?.type !== "select") return undefined;
+  const choices = switches.get(option.id);
+  if (choices === undefined || isJson(option)) return undefined;
+  return hasChoice(option, choices.on) && hasChoice(option, choices.off) ? choices : undefined;
+}
+
+/** The value as JSON. `isSwitched`: the client says true or false for it, and is told the same. */
+export function optionValue(option: Option, isSwitched: boolean): unknown {
+  if (isJson(option)) return metaValue(option, valueKey);
+  const choices = isSwitched ? switchOf(option) : undefined;
+  return choices === undefined ? option.currentValue : option.currentValue === choices.on;
 }
 
 /** Whether the value is JSON of any type. */
@@ -24,7 +39,7 @@ export function withoutModes(options: readonly Option[]): Option[] {
 
 /** The options by key. */
 export function valuesOf(options: readonly Option[]): { [key: string]: unknown } {
-  return Object.fromEntries(options.map((option) => [option.id, optionValue(option)]));
+  return Object.fromEntries(options.map((option) => [option.id, optionValue(option, false)]));
 }
 
 /** The option of a dialect's agent, which says a key and a value only. */
@@ -44,6 +59,9 @@ export function settingOf(
 ): v1.SetSessionConfigOptionRequest {
   const common = { sessionId, configId: key };
   const isPlain = option === undefined || !isJson(option);
+  const choices = switchOf(option);
+  if (typeof value === "boolean" && choices !== undefined)
+    return { ...common, value: value ? choices.on : choices.off };
   if (typeof value === "boolean" && isPlain) return { ...common, type: "boolean", value };
   if (typeof value === "string" && isPlain) return { ...common, value };
   const text = JSON.stringify(value);

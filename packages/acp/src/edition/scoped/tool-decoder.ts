@@ -53,16 +53,16 @@ export function toolFromScoped(call: scoped.ToolCall, details: Fields): v1.Sessi
   };
 }
 
-/** `isLive`: whether our client has the terminal. */
+/** `isShown`: whether our client has the terminal. */
 export function toolUpdateFromScoped(
   update: scoped.ToolCallUpdate,
   details: Fields,
-  isLive: (terminalId: string) => boolean,
+  isShown: (terminalId: string) => boolean,
 ): v1.SessionUpdate {
   const { id, status, output, error, duration, location } = update;
   const own = dialectDetails(update) ?? {};
   const content: v1.ToolCallContent[] = [];
-  if (output != null) content.push(outputFromScoped(output, status === "failed", isLive));
+  if (output != null) content.push(outputFromScoped(output, status === "failed", isShown));
   if (error != null) {
     const text = { type: "text", text: error } as const;
     content.push({ type: "content", content: text, _meta: { [detailsKey]: { error: true } } });
@@ -87,7 +87,7 @@ export function toolUpdateFromScoped(
 function outputFromScoped(
   output: scoped.ToolOutput,
   isFailure: boolean,
-  isLive: (terminalId: string) => boolean,
+  isShown: (terminalId: string) => boolean,
 ): v1.ToolCallContent {
   const said = { [detailsKey]: { output } };
   switch (output.type) {
@@ -99,7 +99,7 @@ function outputFromScoped(
     }
     case "terminal": {
       const { terminalId, command, stdout, stderr } = output;
-      if (isLive(terminalId)) return { type: "terminal", terminalId, _meta: said };
+      if (isShown(terminalId)) return { type: "terminal", terminalId, _meta: said };
       const shown = [command == null ? "" : `$ ${command}`, stdout ?? "", stderr ?? ""];
       return { ...textItem(shown.filter((part) => part !== "").join("\n")), _meta: said };
     }

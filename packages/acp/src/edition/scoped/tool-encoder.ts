@@ -40,6 +40,8 @@ interface KnownTool {
   isDenied: boolean;
   /** Content was said, which a raw output must not replace. */
   hasContent: boolean;
+  /** The terminal that was shown: what it has printed in the end is said with the last update. */
+  terminal: v1.ToolCallContent | undefined;
 }
 
 export type Said = { readonly type: string; readonly data: object };
@@ -102,6 +104,12 @@ export class ToolEncoder {
     return status === "pending" ? [] : [{ type: "tool_call_update", data: { id: toolCallId, status } }];
   }
 
+  /** Nobody could be asked about the call, which is then denied. */
+  refused(toolCallId: string): void {
+    const tool = this.#tools.get(toolCallId);
+    if (tool !== undefined) tool.isDenied = true;
+  }
+
   /** The turn is over. Calls that a cancel left open are cancelled. */
   ended(isCancelled: boolean): Said[] {
     const open = [...this.#tools].filter(([, { status, isDenied }]) => isOpen(status) && !isDenied);
@@ -122,6 +130,7 @@ export class ToolEncoder {
       questions: 0,
       isDenied: false,
       hasContent: false,
+      terminal: undefined,
     };
     tool.status = update.status ?? tool.status;
     tool.kind = update.kind ?? tool.kind;
@@ -130,9 +139,18 @@ export class ToolEncoder {
     // where a command runs says less than the command
     const isLess = tool.kind === "execute" && tool.resource !== undefined && !isObject(update.rawInput);
     if (resource !== undefined && !isLess) tool.resource = resource;
-    tool.hasContent = update.content == null ? tool.hasContent : update.content.length > 0;
+    if (update.content != null) {
+      tool.hasContent = update.content.length > 0;
+      tool.terminal = update.content.find(
+        (item) => item.type === "terminal" && this.#isKnown(item.terminalId),
+      );
+    }
     this.#tools.set(update.toolCallId, tool);
     return tool;
+  }
+
+  #isKnown(terminalId: string): boolean {
+    return this.#around.terminal(terminalId) !== undefined;
   }
 
   #call(update: ToolUpdate, tool: KnownTool): object {
@@ -169,7 +187,7 @@ export class ToolEncoder {
     const data = {
       id: toolCallId,
       ...optional({ status, duration: numberOf(details?.["duration"]) ?? measured }),
-      ...this.#output(update, status, tool),
+      ...this.#output(update, status, tool, isOwn && isOver ? lastContent(update, tool) : update.content),
       ...(update.sessionUpdate === "tool_call_update" ? this.#location(update) : {}),
       ...more,
     };
@@ -205,8 +223,9 @@ export class ToolEncoder {
     update: ToolUpdate,
     status: scoped.ToolCallStatus | undefined,
     { hasContent }: KnownTool,
+    said: readonly v1.ToolCallContent[] | null | undefined,
   ): { output?: object; error?: string } {
-    const content = update.content ?? [];
+    const content = said ?? [];
     const { rawOutput } = update;
     const { lost } = this.#around;
     if (rawOutput != null && hasContent) lost("the raw output of a tool call beside its content");
@@ -217,11 +236,13 @@ export class ToolEncoder {
     }
     const errors = content.filter((item) => dialectDetails(item)?.["error"] === true);
     const rest = content.filter((item) => !errors.includes(item));
-    const isPlain = rest.every((item) => item.type === "content" && item.content.type === "text");
-    const isError =
-      status === "failed" && isPlain && !rest.some((item) => dialectDetails(item) !== undefined);
-    const shown = errors.length > 0 ? errors : isError ? rest : [];
-    const output = shown === rest ? [] : rest;
+    // what is said beside the output of a call that failed is why
+    const isReason = (item: v1.ToolCallContent): boolean =>
+      item.type === "content" && item.content.type === "text" && dialectDetails(item) === undefined;
+    const isMixed = !rest.every(isReason);
+    const isFailure = status === "failed" || (isMixed && (status === "denied" || status === "cancelled"));
+    const shown = errors.length > 0 ? errors : isFailure ? rest.filter(isReason) : [];
+    const output = rest.filter((item) => !shown.includes(item));
     return {
       ...(output.length === 0 ? {} : { output: this.#one(output) }),
       ...(shown.length === 0 ? {} : { error: shown.map(textOfItem).join("\n") }),
@@ -258,11 +279,21 @@ export class ToolEncoder {
       default: {
         const { content } = item;
         if (content.type === "text") return { ...blockToScoped(content, this.#around.lost), ...meta };
+        const text = textOfItem(item);
+        if (content.type === "resource" && "text" in content.resource) {
+          const { uri, mimeType } = content.resource;
+          return { type: "text", text, ...metaWithDetails(meta, { uri, mimeType }) };
+        }
         this.#around.lost(`content of type ${String(content.type)} in a tool call`);
-        return { type: "text", text: placeholder(content), ...meta };
+        return { type: "text", text, ...meta };
       }
     }
   }
+}
+
+/** The content of the last update of a call, which shows its terminal once more. */
+function lastContent({ content }: ToolUpdate, { terminal }: KnownTool): ToolUpdate["content"] {
+  return content == null && terminal !== undefined ? [terminal] : content;
 }
 
 function isOpen(status: v1.ToolCallStatus): boolean {
@@ -271,7 +302,11 @@ function isOpen(status: v1.ToolCallStatus): boolean {
 
 function textOfItem(item: v1.ToolCallContent): string {
   if (item.type !== "content") return placeholder(item);
-  return item.content.type === "text" ? item.content.text : placeholder(item.content);
+  const { content } = item;
+  if (content.type === "text") return content.text;
+  // the text of a resource says more than its name
+  if (content.type === "resource" && "text" in content.resource) return content.resource.text;
+  return placeholder(content);
 }
 
 /** The fields of an announcement have no null. */

@@ -14,7 +14,7 @@ import { toolFromScoped, toolUpdateFromScoped } from "./tool-decoder.ts";
 export interface DecoderSurroundings {
   readonly now: () => number;
   /** Whether our client has the terminal. */
-  readonly isLive: (terminalId: string) => boolean;
+  readonly isShown: (terminalId: string) => boolean;
 }
 
 const chunkKinds = {
@@ -22,6 +22,13 @@ const chunkKinds = {
   user_message_chunk: "user_message_chunk",
   thought_message_chunk: "agent_thought_chunk",
 } as const;
+
+/** The last chunk of a message, if it says nothing but that. */
+export function isEndOfMessage({ type, data }: scoped.SessionNotification): boolean {
+  if (!type.endsWith("message_chunk")) return false;
+  const { content, final, _meta } = data as scoped.MessageChunk; // of these types
+  return content === "" && final === true && _meta === undefined;
+}
 
 export class UpdateDecoder {
   readonly #around: DecoderSurroundings;
@@ -61,7 +68,7 @@ export class UpdateDecoder {
       case "tool_call":
         return toolFromScoped(params.data, details);
       case "tool_call_update":
-        return toolUpdateFromScoped(params.data, details, this.#around.isLive);
+        return toolUpdateFromScoped(params.data, details, this.#around.isShown);
       case "plan":
         return planFromScoped(params.data, details);
       case "available_commands": {

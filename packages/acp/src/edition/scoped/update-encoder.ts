@@ -24,6 +24,13 @@ const chunkTypes = {
   agent_thought_chunk: "thought_message_chunk",
 } as const;
 
+type Kind = keyof typeof chunkTypes;
+
+/** The end of a streamed message. */
+function lastChunk(kind: Kind, index: number): Said {
+  return { type: chunkTypes[kind], data: { content: "", index, final: true } };
+}
+
 export interface Surroundings extends ToolSurroundings {
   /** False where the agent said that it does not stream: a message is sent when it is whole. */
   readonly streams: () => boolean;
@@ -42,11 +49,15 @@ export class UpdateEncoder {
   /** A change of mode that was told before the agent told it. */
   #told: string | undefined;
   options: readonly Option[] = [];
+  /** The keys of the options that the client is setting. */
+  readonly setByClient = new Set<string>();
+  /** The keys of the options that the client has set to true or false. */
+  readonly switched = new Set<string>();
   /** How many messages were sent, for the answer to `session/load`. */
   messages = 0;
   #message = "";
   /** The next index of each kind's message. */
-  readonly #indices = new Map<string, { readonly message: string; next: number }>();
+  readonly #indices = new Map<Kind, { readonly message: string; next: number }>();
   #gathered: { readonly message: string; readonly type: string; text: string } | undefined;
 
   constructor(sessionId: string, around: Surroundings) {
@@ -75,6 +86,11 @@ export class UpdateEncoder {
     ];
   }
 
+  /** The value as the client says it. */
+  valueOf(option: Option): unknown {
+    return optionValue(option, this.switched.has(option.id));
+  }
+
   /** The mode has changed by a request. It is told unless the agent has told it. */
   modeSet(mode: string): Params[] {
     const previousMode = this.mode ?? "default";
@@ -88,6 +104,13 @@ export class UpdateEncoder {
   turnBegan(): void {
     this.#indices.clear();
     this.tools.isCancelling = false;
+  }
+
+  /** The messages are over: what is gathered is sent, and the last chunk of each that was streamed. */
+  messagesOver(): Params[] {
+    const last = [...this.#indices].map(([kind, { next }]) => lastChunk(kind, next));
+    this.#indices.clear();
+    return [...this.flush(), ...this.own(last)];
   }
 
   /** What is gathered of a message. */
@@ -140,18 +163,36 @@ export class UpdateEncoder {
     const type = chunkTypes[update.sessionUpdate];
     if (!this.#around.streams()) return this.#gather(message, type, text);
     const details = dialectDetails(update);
-    const index =
-      details === undefined ? this.#index(update.sessionUpdate, message) : countOf(details["index"]);
+    const isOwn = details === undefined;
+    // one that came from the dialect, whose end our side has not been told
+    const isOpen = isOwn || details["final"] === false;
+    const before = isOpen ? this.#begin(update.sessionUpdate, message) : [];
+    const counted = isOpen ? this.#index(update.sessionUpdate, message) : undefined;
+    const index = isOwn ? counted : countOf(details["index"]);
     const data = {
       content: text,
       ...optional({
         index,
-        final: booleanOf(details?.["final"]),
+        final: isOwn ? false : booleanOf(details["final"]),
         visible: booleanOf(details?.["visible"]),
       }),
       ...withoutMeta(update, [detailsKey]),
     };
-    return [{ type, data }];
+    return [...before, { type, data }];
+  }
+
+  /**
+   * A message ends where another of its kind or of the other side begins, or with the turn: only then it is known which chunk
+   * was the last.
+   */
+  #begin(kind: Kind, message: string): Said[] {
+    const isUsers = kind === "user_message_chunk";
+    return [...this.#indices].flatMap(([each, before]) => {
+      const isOver = each === kind ? before.message !== message : isUsers || each === "user_message_chunk";
+      if (!isOver) return [];
+      this.#indices.delete(each);
+      return [lastChunk(each, before.next)];
+    });
   }
 
   #gather(message: string, type: string, text: string): Said[] {
@@ -165,7 +206,7 @@ export class UpdateEncoder {
     return before.map(({ type: kind, data }) => ({ type: kind, data }));
   }
 
-  #index(kind: string, message: string): number {
+  #index(kind: Kind, message: string): number {
     const known = this.#indices.get(kind);
     const counter = known?.message === message ? known : { message, next: 0 };
     this.#indices.set(kind, counter);
@@ -189,14 +230,14 @@ export class UpdateEncoder {
 
   /** Version 1 says all options, the dialect each that has changed. */
   #optionUpdate(update: v1.ConfigOptionUpdate): Said[] {
-    const before = new Map(this.options.map((option) => [option.id, optionValue(option)]));
+    const before = new Map(this.options.map((option) => [option.id, this.valueOf(option)]));
     const details = dialectDetails(update);
     this.options = withoutModes(update.configOptions);
     const meta = withoutMeta(update, [detailsKey]);
     const named = textOf(details?.["key"]);
     const changed = this.options.filter((option) =>
       named === undefined
-        ? !before.has(option.id) || !isSame(before.get(option.id), optionValue(option))
+        ? !before.has(option.id) || !isSame(before.get(option.id), this.valueOf(option))
         : option.id === named,
     );
     return changed.map((option) => {
@@ -205,11 +246,12 @@ export class UpdateEncoder {
         details !== undefined && Object.hasOwn(details, "previousValue")
           ? details["previousValue"]
           : undefined;
-      const source = details === undefined ? "agent" : textOf(details["source"]);
+      const own = this.setByClient.has(key) ? "user" : "agent";
+      const source = details === undefined ? own : textOf(details["source"]);
       const previousValue = details === undefined ? before.get(key) : previous;
       const data = {
         key,
-        currentValue: optionValue(option),
+        currentValue: this.valueOf(option),
         ...optional({ previousValue, source }),
         ...meta,
       };

@@ -19,6 +19,7 @@ import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fi
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
+import { PromptEcho } from "./prompt-echo.ts";
 import { service } from "./service.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
@@ -141,6 +142,8 @@ class V1ClientSession implements ClientSessionEdition {
   /** Exists while a replay runs: version 1 sends the pieces of messages, which the app may still have. */
   #wholes: WholeFirst | undefined;
   #open: number | undefined;
+  /** Of the open prompt. */
+  #echo: PromptEcho | undefined;
   readonly #joined: number[] = [];
   #cancelled = false;
 
@@ -157,13 +160,20 @@ class V1ClientSession implements ClientSessionEdition {
   }
 
   setReplaying(replaying: boolean): void {
+    this.#echo = undefined;
     this.#decoder.setReplaying(replaying);
     this.#wholes = replaying ? new WholeFirst() : undefined;
   }
 
-  receive(update: object, out: ClientSessionSink): void {
+  receive(given: object, out: ClientSessionSink): void {
+    const update = given as wire.SessionUpdate; // validated by the method's row
+    if (this.#echo === undefined) return this.#take(update, out);
+    for (const each of this.#echo.take(update)) this.#take(each, out);
+  }
+
+  #take(update: wire.SessionUpdate, out: ClientSessionSink): void {
     const decoder = this.#decoder;
-    const decoded = decoder.decode(update as wire.SessionUpdate, out); // validated by the method's row
+    const decoded = decoder.decode(update, out);
     if (decoder.terminals.length === 0) return this.#show(decoded, out);
     const terminals = decoder.terminals.splice(0);
     if (saysMore(decoded)) this.#show(decoded, out);
@@ -183,6 +193,7 @@ class V1ClientSession implements ClientSessionEdition {
     out.update({ sessionUpdate: "state_update", state: "running" });
     out.accepted(prompt, messageId);
     out.update({ sessionUpdate: "user_message", messageId, content: [...content] });
+    this.#echo = new PromptEcho(content);
   }
 
   steered(prompt: number, content: readonly ContentBlock[], isJoined: boolean, out: ClientSessionSink): void {
@@ -240,6 +251,8 @@ class V1ClientSession implements ClientSessionEdition {
   /** Reports once that the work on the prompt has ended. */
   #rest(prompt: number, outcome: PromptResult, out: ClientSessionSink): void {
     if (this.#open !== prompt) return;
+    for (const each of this.#echo?.end() ?? []) this.#take(each, out);
+    this.#echo = undefined;
     // text after a turn that failed is another message
     if (outcome.stopReason === "end_turn") this.#decoder.endTurn();
     else this.#decoder.endRun();

@@ -6,7 +6,7 @@ import type { TextEncoding } from "../../model/services.ts";
 import { encodingNames } from "../../model/text-encodings.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { ServiceOp } from "../client-edition.ts";
-import { encodingKey, overwriteKey, signalKey, timeoutKey } from "../dialect-keys.ts";
+import { createDirectoriesKey, encodingKey, overwriteKey, signalKey, timeoutKey } from "../dialect-keys.ts";
 import { metaOf } from "../wire-fields.ts";
 
 export function service(
@@ -22,7 +22,11 @@ export function service(
     }
     case "fs/write_text_file": {
       const { path, content } = params as wire.WriteTextFileRequest;
-      const how = { encoding: encodingOf(params), overwrite: keyOf(params, overwriteKey, "boolean") };
+      const how = {
+        encoding: encodingOf(params),
+        overwrite: keyOf(params, overwriteKey, "boolean"),
+        createDirectories: keyOf(params, createDirectoriesKey, "boolean"),
+      };
       return { sessionId, op: { op: "write", path, content, ...optional(how), ...metaOf(params) } };
     }
     case "terminal/create":

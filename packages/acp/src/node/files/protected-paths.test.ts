@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isObeyedPath, isProtectedPath } from "../../internal-node.ts";
+import { isObeyedInProject, isObeyedPath, isProtectedPath } from "../../internal-node.ts";
 
 const own = "/h/.config/parley";
 const isProtected = (path: string, access: "read" | "write") => isProtectedPath(path, access, [own]);
@@ -107,4 +107,48 @@ test("skills in a program's own folder may be read; the rest of it, and writing,
     "/h/.config/parley/SKILLS/a",
   ])
     assert.ok(isProtectedPath(path, "read", own), path);
+});
+
+test("files that agents, editors, shells and servers obey are protected at any depth, with and without a dot", () => {
+  const agents = [
+    ".pi/extensions/x",
+    ".factory/x",
+    ".kimi/x",
+    ".vibe/x",
+    ".augment/x",
+    "opencode.jsonc",
+    "crush.json",
+  ];
+  const editors = [".helix/languages.toml", ".devcontainer.json", ".nvim.lua", "x.code-workspace"];
+  const shells = [".envrc", "mise.toml", ".mise.local.toml", ".autoenv.zsh"];
+  const servers = [".github/hooks/x", ".github/mcp.json", ".gitea/x", ".buildkite/x", "appveyor.yml"];
+  for (const path of [...agents, ...editors, ...shells, ...servers, ".pijul/config", ".bazeliskrc"]) {
+    assert.ok(isObeyedPath(`deep/er/${path}`), path);
+    assert.ok(isProtected(`/w/deep/er/${path}`, "write"), path);
+  }
+});
+
+test("in a project a name with a dot counts unless it is a cache, build output or a list of files", () => {
+  for (const path of [
+    ".unknown",
+    ".env",
+    ".Unknown/x",
+    ".yarn/releases",
+    ".yarn/sdks/x",
+    ".nx/nxw.js",
+    ".github",
+  ])
+    assert.ok(isObeyedInProject(path), path);
+  for (const path of [
+    "src",
+    "unknown",
+    ".cache",
+    ".CACHE",
+    ".eslintcache",
+    ".gitignore",
+    ".yarn",
+    ".yarn/cache",
+    ".x.swp",
+  ])
+    assert.ok(!isObeyedInProject(path), path);
 });

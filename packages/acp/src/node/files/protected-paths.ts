@@ -1,5 +1,7 @@
 // Recognises paths that hold secrets or that other programs execute, which always need approval, in every mode.
 
+import { isObeyedInProjects } from "./project-folders.ts";
+
 /** Secrets, which need approval for reading too. Matched against every name of a path. */
 const secretNames: readonly RegExp[] = [
   /^\.env(?:\..*|rc)?$/,
@@ -17,36 +19,53 @@ const secretNames: readonly RegExp[] = [
 /** Example files, which may be read. */
 const sample = /\.(?:example|sample|template|dist)$/;
 
-/** Files that other programs execute or obey: free to read, never written without approval. */
+/**
+ * Files that other programs execute or obey, at any depth: free to read, never written without approval. Directly in a
+ * project more names count, see project-names.ts.
+ */
 const trustedNames: readonly RegExp[] = [
-  /^\.git$/,
-  /^\.hg$/,
-  /^\.jj$/,
-  /^\.gitmodules$/,
-  /^\.gitconfig$/,
-  /^\.husky$/,
+  // version control and its hooks
+  /^\.(?:git|hg|jj|sl|svn|bzr|pijul|gitmodules|gitconfig|hgsub|husky|huskyrc)$/,
+  /^\.?(?:pre-commit-config\.ya?ml|lefthook(?:-local)?\.(?:ya?ml|toml|json)|pre-commit-hooks\.yaml)$/,
+  // shells, and what sets variables where a person enters a folder
   /^\.(?:bash|zsh|k?sh|fish|tcsh|csh)(?:rc|env|_profile|_login|_logout|_aliases|_history)$/,
-  /^\.(?:profile|login|zprofile|zlogin|zlogout|inputrc)$/,
-  /^\.(?:vscode|idea|zed|cursor|vim|emacs\.d|devcontainer)$/,
-  /^\.(?:claude|codex|gemini|qwen|opencode|goose|copilot|cline|aider\.conf\.yml)$/,
-  /^\.(?:windsurf|continue|roo|kiro|amazonq|junie|kilocode)$/,
-  /^\.(?:cursor|windsurf|cline|roo)rules$/,
-  /^\.(?:circleci|gitlab-ci\.yml|travis\.yml|woodpecker|drone\.yml)$/,
-  /^(?:jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)$/,
-  /^\.(?:vimrc|exrc|nvimrc|emacs|nanorc)$/,
-  /^\.dir-locals(?:-2)?\.el$/,
-  /^\.(?:gdbinit|lldbinit|pdbrc|irbrc|pryrc|rprofile|psqlrc|sqliterc|tmux\.conf|screenrc|direnvrc)$/,
-  /^\.?(?:pre-commit-config\.yaml|lefthook(?:-local)?\.ya?ml)$/,
-  /^\.(?:mvn|bazelrc|pnpmfile\.cjs)$/,
-  /\.code-workspace$/,
+  /^\.(?:profile|login|zprofile|zlogin|zlogout|inputrc|envrc|direnvrc|xinitrc|xprofile|xsession)$/,
+  /^\.(?:autoenv(?:_leave)?(?:\.zsh)?|env\.leave|tool-versions|flox|devbox)$/,
+  /^\.?(?:mise|rtx)(?:\.[a-z0-9_-]+)*\.toml$|^\.?mise$/,
+  // editors
+  /^\.(?:vscode|vscode-server|idea|zed|cursor|vim|nvim|emacs\.d|helix|fleet|nova|theia|vs|run|devcontainer(?:\.json)?)$/,
+  /^\.(?:vimrc|exrc|nvimrc|lvimrc|local\.vimrc|nvim\.lua|nvimrc\.lua|exrc\.lua|vimspector\.json|emacs|nanorc|kateproject)$/,
+  /^\.(?:dir-locals(?:-2)?\.el|ycm_extra_conf\.py|lazy\.lua|neoconf\.json|projections\.json)$/,
+  /^\.?(?:devcontainer|devfile)\.(?:json|ya?ml)$/,
+  /\.(?:code-workspace|sublime-project|sublime-workspace)$/,
+  // agents: the folders of all that Parley knows, and others
+  /^\.(?:parley|claude|codex|gemini|qwen|opencode|goose|copilot|cline|pi|kimi|vibe|augment|junie|factory)$/,
+  /^\.(?:codeium|windsurf|continue|roo|roomodes|kiro|amazonq|kilocode|crush|amp|agents?|openhands|trae|tabnine|zencoder|warp|gptme|cody)$/,
+  /^\.(?:cursor|windsurf|cline|roo|kilocode|augment)rules$/,
+  /^\.(?:aider(?:\.[a-z.]+)?|goosehints|claude\.json|mcp\.json)$/,
+  /^\.?(?:opencode|crush)\.jsonc?$/,
+  // continuous integration
+  /^\.(?:circleci|gitlab-ci\.ya?ml|gitlab|travis\.ya?ml|woodpecker(?:\.ya?ml)?|drone\.(?:ya?ml|star|jsonnet))$/,
+  /^\.(?:gitea|forgejo|gogs|buildkite|semaphore|teamcity|azure-pipelines|cirrus\.(?:ya?ml|star)|builds|build\.yml)$/,
+  /^\.?(?:jenkinsfile|azure-pipelines\.ya?ml|bitbucket-pipelines\.ya?ml|appveyor\.ya?ml|cloudbuild\.(?:ya?ml|json))$/,
+  /^(?:buildspec\.ya?ml|codemagic\.yaml|bitrise\.yml|wercker\.yml|screwdriver\.yaml)$/,
+  // debuggers, interpreters and build tools
+  /^\.(?:gdbinit|lldbinit|pdbrc(?:\.py)?|irbrc|pryrc|rprofile|psqlrc|sqliterc|tmux\.conf|screenrc)$/,
+  /^\.(?:ghci|ocamlinit|iex\.exs|erlang|octaverc|pythonrc(?:\.py)?|ipython|perldb|juliarc\.jl)$/,
+  /^\.(?:mvn|bazelrc|bazeliskrc|buckconfig(?:\.local)?|pnpmfile\.[cm]?js|bsp|condarc|gemrc)$/,
   /^\.(?:npmrc|yarnrc|yarnrc\.yml|pypirc)$/,
-  /^\.mcp\.json$/,
-  /^\.parley$/,
 ];
 
 /** The same, for files that a single name does not identify. */
-const trustedPath =
-  /[\\/](?:\.github[\\/](?:workflows|actions)|\.cargo[\\/]config(?:\.toml)?|\.config[\\/](?:fish|git)|\.yarn[\\/](?:plugins|releases))(?:[\\/]|$)/;
+const trustedPath = new RegExp(
+  `[\\\\/](?:${[
+    "\\.github[\\\\/](?:workflows|actions|hooks|mcp\\.json|extensions|agents)",
+    "\\.cargo[\\\\/](?:config(?:\\.toml)?|bin)",
+    "\\.config[\\\\/](?:fish|git|mise|direnv)",
+    "\\.yarn[\\\\/](?:plugins|releases|sdks)",
+    "\\.bundle[\\\\/]config",
+  ].join("|")})(?:[\\\\/]|$)`,
+);
 
 /** Secrets in folders with other contents. */
 const secretPath =
@@ -54,12 +73,14 @@ const secretPath =
 
 /**
  * Whether an absolute path always needs approval. Secrets, and everything below the folders in `own`, are protected
- * from reading and writing; the user's skills there are only protected from writing.
+ * from reading and writing; the user's skills there are only protected from writing. Below the `roots` of a workspace
+ * more names are protected from writing, see project-names.ts.
  */
 export function isProtectedPath(
   path: string,
   access: "read" | "write",
   own: readonly string[] = [],
+  roots: readonly string[] = [],
 ): boolean {
   // some file systems ignore case
   const folded = fold(path);
@@ -69,7 +90,8 @@ export function isProtectedPath(
   const isOwn = own.some((folder) => isBelow(folded, folder));
   if (isOwn && !(access === "read" && own.some((folder) => isSkill(path, folder)))) return true;
   if (has(secretNames) || secretPath.test(folded)) return access === "write" || !sample.test(folded);
-  return access === "write" && (has(trustedNames) || trustedPath.test(folded));
+  if (access === "read") return false;
+  return has(trustedNames) || trustedPath.test(folded) || isObeyedInProjects(path, roots);
 }
 
 /**

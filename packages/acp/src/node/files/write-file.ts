@@ -106,11 +106,12 @@ async function writeFile(
 function resolveToWrite(
   { roots, access }: Workspace,
   target: FilePath,
-  { expected, followLinks }: LocalWriteOptions,
+  { expected, followLinks, createDirectories = true }: LocalWriteOptions,
 ): ResolvedPath {
   const mayBeNew = expected === undefined || expected === "any" || expected === "absent";
+  const makeDirectories = mayBeNew && createDirectories;
   try {
-    return new Walk(roots, access, target).toEnd({ makeDirectories: mayBeNew, followLinks });
+    return new Walk(roots, access, target).toEnd({ makeDirectories, followLinks });
   } catch (error) {
     // every RequestError here comes from `fileError`
     const reason = error instanceof RequestError ? (error.data as FileErrorData).reason : undefined;

@@ -34,6 +34,18 @@ for (const [way, access] of descents) {
     assert.equal(get("a/b/c.txt"), "");
   });
 
+  test(
+    named("a write that must not make directories makes none, and writes where there is one"),
+    async (t) => {
+      const { files, at, get, list } = scratch(t, access);
+      const refused = await refusal(files.writeText(at("a/b.txt"), "text", { createDirectories: false }));
+      assert.equal(refused.reason, "not_found");
+      assert.deepEqual(list(), []);
+      await files.writeText(at("b.txt"), "text", { createDirectories: false });
+      assert.equal(get("b.txt"), "text");
+    },
+  );
+
   test(named("a write that must not replace leaves a file that exists as it is"), async (t) => {
     const { files, at, get, put } = scratch(t, access);
     put("old", "kept");

@@ -1,6 +1,5 @@
 // Stores sessions as rows; functions that write are called inside a change.
 
-import { readFileSync } from "node:fs";
 import { normalPath } from "../../base/normal-path.ts";
 import type { SessionQuery, SessionRecord } from "../../model/store.ts";
 import {
@@ -11,7 +10,7 @@ import {
   sessionExists,
   unknownSession,
 } from "../../model/store-rules.ts";
-import { isRunning, statOf } from "../process-tree.ts";
+import { type Claimant, isAlive, thisProcess } from "../process-claim.ts";
 import type { Database, Row } from "./database.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -23,7 +22,7 @@ export interface SessionRow {
   readonly parent: number | undefined;
   readonly baseSeq: number;
   readonly lastSeq: number;
-  readonly holder: (Holder & { readonly since: number }) | undefined;
+  readonly holder: (Claimant & { readonly since: number }) | undefined;
 }
 
 const columns =
@@ -201,51 +200,6 @@ export function unlinkSession(db: Database, sessionId: string): void {
   );
 }
 
-/** Identifies the process that holds a session, because pids alone are reused. */
-interface Holder {
-  readonly pid: number;
-  /** Boot id and clock ticks since boot, or "" where unknown. */
-  readonly started: string;
-}
-
-let own: Holder | undefined;
-
-function thisProcess(): Holder {
-  own ??= { pid: process.pid, started: startOfThisProcess() };
-  return own;
-}
-
-export function isSame(one: Holder, other: Holder): boolean {
+export function isSame(one: Claimant, other: Claimant): boolean {
   return one.pid === other.pid && one.started === other.started;
-}
-
-/** Whether the process still runs. */
-export function isAlive({ pid, started }: Holder): boolean {
-  if (started !== "") {
-    const [boot = "", ticks = ""] = started.split("/");
-    const now = bootId();
-    // an unreadable boot id must not make a live holder look dead
-    const isThisBoot = boot === now || boot === "" || now === "";
-    return isThisBoot && isRunning({ pid, started: ticks });
-  }
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: a live process of another user
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
-
-function startOfThisProcess(): string {
-  const stat = statOf("self");
-  return typeof stat === "object" ? `${bootId()}/${stat.started}` : "";
-}
-
-function bootId(): string {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-  } catch {
-    // hidden by a sandbox, or out of descriptors
-    return "";
-  }
 }

@@ -9,6 +9,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
+import { takenMethod } from "../base/taken-session.ts";
 import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
@@ -31,9 +32,6 @@ const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
 
 /** In `_meta` of a load or a resume: take the session from the connection that has it. */
 const takeoverKey = "_parley.dev/takeover";
-
-/** Tells a client that another one has its session. */
-const takenMethod = "_parley.dev/session_taken";
 
 /** What a connection has in common with the others of its agent, and what it has of its own. */
 export interface AgentSessionsParts {

@@ -170,7 +170,7 @@ export class AgentWire implements SessionSender {
 
   #validUpdate(sessionId: string, update: object): object {
     const params = notificationToWire(sessionId, update);
-    return this.#now.wire.notification("session/update", params) as object; // as it was given
+    return this.#now.wire.notification("session/update", params, isQuoted(update)) as object; // as it was given
   }
 
   checkSize(text: string): void {
@@ -183,7 +183,7 @@ export class AgentWire implements SessionSender {
     const isSame = params.update === update;
     const { compare } = encodedCheck;
     if (compare !== undefined || this.rules === undefined)
-      this.#now.wire.notification("session/update", params);
+      this.#now.wire.notification("session/update", params, isQuoted(update));
     if (isSame) compare?.(params, text);
     return this.#connection.notify("session/update", params, isSame ? text : undefined, true);
   }
@@ -328,6 +328,11 @@ export class AgentWire implements SessionSender {
     const { sessionId } = decoded as { sessionId: string };
     this.#host.cancel(sessionId, metaOf(decoded as object)._meta);
   }
+}
+
+/** The user's message is what the client said. */
+function isQuoted({ sessionUpdate }: { readonly sessionUpdate?: unknown }): boolean {
+  return sessionUpdate === "user_message" || sessionUpdate === "user_message_chunk";
 }
 
 /** The features of the client, without those that this side may not send. */

@@ -26,6 +26,7 @@ import type { PromptResult } from "../../model/update.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
+import { takenState } from "../base/taken-session.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { BackgroundTools } from "./background-tools.ts";
 import { withLogins } from "./login-needed.ts";
@@ -236,12 +237,16 @@ export class ServedSession implements AgentSession {
   }
 
   /**
-   * Another client has the session from now on. What waits to be sent goes there, and the turn goes on. Prompts that have
-   * not begun are taken back: the client does not know them.
+   * Another client has the session from now on. What waits to be sent goes there, and the turn goes on. For the client
+   * before it is cancelled. Prompts that have not begun are taken back: the new client does not know them.
    */
   attach(sender: SessionSender): void {
     const inInbox = this.#turn?.inbox.withdrawAll() ?? [];
     const waiting = [...inInbox, ...this.#queue.withdrawAll(({ run }) => run === undefined)];
+    // for the client before, the turn is over
+    if (this.updates.snapshot.state !== "idle") this.updates.output.showNow(takenState);
+    if (this.#queue.current?.run === undefined) this.#queue.current?.ended({ stopReason: "cancelled" });
+    for (const prompt of this.#turn?.joined ?? []) prompt.ended({ stopReason: "cancelled" });
     this.updates.attach(sender);
     this.#inherited = this.#turn;
     for (const prompt of waiting) prompt.withdrawn();
@@ -267,6 +272,8 @@ export class ServedSession implements AgentSession {
       this.#inherited !== undefined && !this.updates.sender.edition.prompts.answersAtInsertion;
     if (isBusy && !isUnknown && concurrentPrompts === "reject")
       return prompt.refused(turnInProgress("a turn is running: wait for its end or cancel it"));
+    // an answer of version 1 is what comes while its prompt is open
+    if (isBusy && isUnknown) this.updates.output.isMuted = true;
     this.#queue.add(prompt);
   }
 
@@ -368,6 +375,7 @@ export class ServedSession implements AgentSession {
       clearTimeout(this.#cancelGrace);
       this.#turn = undefined;
       this.#inherited = undefined;
+      this.updates.output.isMuted = false;
     }
   }
 

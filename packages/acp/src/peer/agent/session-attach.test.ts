@@ -140,9 +140,13 @@ test("a turn that runs while its session is attached elsewhere ends there", asyn
     withdrawn: assert.fail,
   });
   await ended.promise;
-  assert.deepEqual(first.sent, ["user_message", "state_update"]);
-  assert.deepEqual(second.sent, ["state_update"]);
+  assert.deepEqual(
+    first.sent,
+    ["user_message", "state_update", "state_update"],
+    "it is told that this is its end",
+  );
   await session.close();
+  assert.deepEqual(second.sent, ["state_update"]);
 });
 
 test("the answer of a client that was replaced lets nothing out that waits for the answer of the next", async () => {

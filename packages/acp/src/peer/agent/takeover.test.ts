@@ -27,6 +27,20 @@ import { Connection } from "../../jsonrpc.ts";
 import { memoryStore, type SessionStore } from "../../store.ts";
 import { memoryPair } from "../../transport.ts";
 
+interface Message {
+  readonly method: string;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever comes is compared
+  readonly params: any;
+}
+interface Opened {
+  readonly sessionId: string;
+}
+
+const taken = {
+  name: "ConnectionError",
+  kind: "session_taken",
+  message: /another client has taken the session/,
+};
 const editions: Editions = ["v2", "v1", "scoped", "pharo"];
 
 function agentOf(definition: Partial<AgentDefinition> & Pick<AgentDefinition, "prompt">): Agent {
@@ -127,8 +141,7 @@ test("a session whose client is there is held: -32066, unless the load says that
   const { updates } = await next.load(session.sessionId, { takeover: true });
   assert.deepEqual(old.taken, [{ sessionId: session.sessionId }]);
   // what had not begun is taken back, and the old client can do nothing more
-  assert.equal((await waiting.result).stopReason, "cancelled");
-  await failsWith(session.prompt("late").result, -32002);
+  for (const prompt of [first, waiting, session.prompt("late")]) await assert.rejects(prompt.result, taken);
   await session.cancel();
   await session.close();
   await quiet();
@@ -144,17 +157,58 @@ test("a session whose client is there is held: -32066, unless the load says that
   await made.close();
 });
 
-test("the prompt that began the turn is answered to the old client if it is there", async () => {
-  const { made, go } = waitingAgent();
-  const old = await attachedClient(made, { edition: "v1" });
-  const session = await old.connection.newSession(place);
-  const { result } = session.prompt("hello");
-  await quiet();
-  const next = await attachedClient(made, { edition: "v1" });
-  await next.load(session.sessionId, { takeover: true });
-  go();
-  assert.equal((await result).stopReason, "end_turn");
-  await made.close();
+for (const [before, after] of ways)
+  test(`a client on ${after} that takes a session in a turn gets its own answer alone, and the one on ${before} is told`, async () => {
+    for (const how of [{ resume: after.startsWith("v") }, { resume: false }]) {
+      const { made, go, outcomes } = waitingAgent();
+      const old = await attachedClient(made, { edition: before });
+      const session = await old.connection.newSession(place);
+      const lost = [session.prompt("first"), session.prompt("second"), session.prompt("third")];
+      await quiet();
+      const next = await attachedClient(made, { edition: after });
+      const { session: again } = await next.load(session.sessionId, { takeover: true, ...how });
+      for (const prompt of lost) await assert.rejects(prompt.result, taken);
+      assert.equal(session.state, "idle");
+      const mine = again.prompt("mine");
+      const text = mine.text();
+      await quiet();
+      go();
+      await quiet();
+      go(1);
+      assert.equal(await text, "mine…done");
+      assert.equal((await mine.result).stopReason, "end_turn");
+      assert.deepEqual(outcomes, ["done", "done"], "the turn went on, and what waited was never begun");
+      await made.close();
+    }
+  });
+
+test("on the wire, the old client is told that its turn was cancelled before it is told that its session is taken", async () => {
+  for (const version of [1, 2] as const) {
+    const { made } = waitingAgent();
+    const [near, far] = memoryPair();
+    made.connect(far);
+    const got: Message[] = [];
+    const old = new Connection(near, {
+      handlers: {
+        request: () => assert.fail("nothing is asked"),
+        notification: (method: string, params: unknown) => void got.push({ method, params }),
+      },
+    });
+    await old.request("initialize", initialize(version));
+    const { sessionId } = (await old.request("session/new", { ...place, mcpServers: [] })) as Opened;
+    const prompt = [{ type: "text", text: "hello" }];
+    const answer = old.request("session/prompt", { sessionId, prompt });
+    await quiet();
+    got.length = 0;
+    const next = await attachedClient(made, { edition: `v${version}` });
+    await next.load(sessionId, { takeover: true });
+    const told = got.map(({ method, params }) => [method, params.update?.state, params.update?.stopReason]);
+    const gone = ["_parley.dev/session_taken", undefined, undefined];
+    if (version === 2) assert.deepEqual(told, [["session/update", "idle", "cancelled"], gone]);
+    else assert.deepEqual(told, [gone]);
+    if (version === 1) assert.deepEqual(await answer, { stopReason: "cancelled" });
+    await made.close();
+  }
 });
 
 test("the prompt of a v1 client that takes over a running turn is queued, also where prompts are refused meanwhile", async () => {

@@ -26,16 +26,16 @@ function served(version: 1 | 2, parts: Partial<AgentDefinition>) {
   return { near, logged };
 }
 
-test("v1: a prompt that could not be replayed is refused, and its handler does not run", limit, async () => {
+test("v2: a prompt that could not be replayed is refused, and its handler does not run", limit, async () => {
   let runs = 0;
-  const { near } = served(1, { prompt: () => void runs++ });
+  const { near } = served(2, { prompt: () => void runs++ });
   const peer = new RawPeer(near);
-  await peer.ask(1, "initialize", introduction(1));
+  await peer.ask(1, "initialize", introduction(2));
   const { result } = await peer.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
   const { sessionId } = result as { sessionId: string };
-  const prompt = [{ type: "text", text: "x", stray: 1 }];
+  const prompt = [{ type: "resource_link", name: "a", uri: "no scheme" }];
   const answer = await peer.ask(3, "session/prompt", { sessionId, prompt });
-  assert.match(JSON.stringify(answer.error), /-32602.*stray must be absent/);
+  assert.match(JSON.stringify(answer.error), /-32602.*uri must be a URI with a scheme/);
   assert.equal(runs, 0);
   await peer.close();
 });

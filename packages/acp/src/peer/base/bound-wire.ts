@@ -15,6 +15,7 @@ import {
   encodeParams,
   encodeResult,
   Failure,
+  modes,
 } from "../../wire/decode.ts";
 import type { MethodRow, WireVersion } from "../../wire/method-row.ts";
 
@@ -109,10 +110,13 @@ export class BoundWire {
     return { params: checked(bound, encodeParams(bound, params)), receive };
   }
 
-  /** Throws at once when the params are not valid. */
-  notification(method: string, params: unknown): unknown {
+  /**
+   * Throws at once when the params are not valid. `isQuoted`: they are the words of the peer, which may have values that
+   * this version does not know.
+   */
+  notification(method: string, params: unknown, isQuoted = false): unknown {
     const bound = this.#sendable(this.#sentNotifications, method);
-    return checked(bound, encodeParams(bound, params));
+    return checked(bound, encodeParams(bound, params, isQuoted ? bound.send & ~modes.own : bound.send));
   }
 
   #sendable<Row>(methods: ReadonlyMap<string, Row>, method: string): Row {

@@ -13,12 +13,15 @@ export interface BoundVersion<Edition> {
 export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
   if (version === 1) {
     const { v1AgentEdition, methods } = await import("../../edition/v1/agent.ts");
-    return { edition: v1AgentEdition, wire: { methods, idPolicy: "any", nulls: "removed" } };
+    return {
+      edition: v1AgentEdition,
+      wire: { methods, idPolicy: "any", nulls: "removed", extras: "received" },
+    };
   }
   const { v2AgentEdition, methods } = await import("../../edition/v2/agent.ts");
   return {
     edition: v2AgentEdition,
-    wire: { methods, idPolicy: "strict", nulls: "removed", ownValues: "underscored" },
+    wire: { methods, idPolicy: "strict", nulls: "removed", ownValues: "underscored", extras: "received" },
   };
 }
 

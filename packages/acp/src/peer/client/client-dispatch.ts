@@ -14,6 +14,7 @@ import type { ElicitationResponse, PermissionRequest } from "../../model/ask.ts"
 import { type BoundMethod, decodeParams, Failure } from "../../wire/decode.ts";
 import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
+import { takenError, takenMethod } from "../base/taken-session.ts";
 import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
@@ -304,7 +305,18 @@ export class ClientDispatch {
     return this.#hooks.otherRequest(method, params, context);
   }
 
+  /** Another client has a session of this one. A relay tells its own client. */
+  #taken(params: unknown): void {
+    const { sessionId } = isObject(params) ? params : {};
+    const session = this.#sessions.get(String(sessionId));
+    // one that is being loaded is about to be taken back
+    if (session === undefined || session.isReplaying || this.#hooks !== undefined) return;
+    session.connectionEnded(takenError());
+    this.forget(session.sessionId);
+  }
+
   #extensionNotified(method: string, params: unknown): void {
+    if (method === takenMethod) this.#taken(params);
     const { notifications = {} } = this.#definition.extensions ?? {};
     if (!Object.hasOwn(notifications, method)) return this.#hooks?.otherNotification(method, params);
     notifications[method as `_${string}`]?.(

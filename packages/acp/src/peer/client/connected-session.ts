@@ -9,6 +9,7 @@ import type { JsonValue } from "../../model/dialect-types.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
+import { isTaken, takenError } from "../base/taken-session.ts";
 import { announced, OfferedOptions } from "./offered-options.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 import {
@@ -37,6 +38,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly questions: OpenQuestions = new OpenQuestions();
   _meta: Meta | undefined;
   data: unknown;
+  /** It is being loaded or resumed. */
+  isReplaying = false;
   readonly #requests: SessionRequests;
   readonly #edition: ClientSessionEdition;
   readonly #settings: OpenSessionSettings;
@@ -207,12 +210,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   async replaying<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.isReplaying = true;
     this.#edition.setReplaying(true, this);
-    try {
-      return await work();
-    } finally {
-      this.#replayed();
-    }
+    return work().finally(() => this.#replayed());
   }
 
   /** Applies the answer of an open, load or resume. */
@@ -303,6 +303,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #apply(update: SessionUpdate): void {
     if (update.sessionUpdate === "state_update") {
       this.#state = String(update.state);
+      if (isTaken(update)) for (const { number } of this.#prompts.all) this.failed(number, takenError());
       if (this.#state === "idle") this.#acceptQuestions();
     } else if (update.sessionUpdate === "config_option_update") this.#options.list = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
@@ -310,6 +311,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #replayed(): void {
+    this.isReplaying = false;
     this.#edition.setReplaying(false, this);
     if (this.#state === "idle") this.toolCalls.clear();
   }
@@ -318,7 +320,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #send(prompt: OpenPrompt): Promise<undefined> | undefined {
     // it fails when the end of the connection is reported
     if (!this.#requests.isOpen) return prompt.ended.promise;
-    prompt.isSent = true;
+    this.#prompts.sent(prompt, { isBusy: this.#state !== "idle" });
     const { number, withdrawal, ended } = prompt;
     // the message is shown before anything that the agent answers
     try {

@@ -305,6 +305,9 @@ export class TranslatingTransport implements DialectTransport {
   }
 }
 
+/** Whether a machine can look at it. The connection refuses what is neither a call nor an answer. */
 function isMessage(value: unknown): value is DialectMessage {
-  return isObject(value) && value["jsonrpc"] === "2.0";
+  if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
+  const { method } = value;
+  return method === undefined ? !("params" in value) : typeof method === "string";
 }

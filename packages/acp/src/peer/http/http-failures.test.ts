@@ -67,6 +67,14 @@ for (const [what, status, headers, body, kind, message] of [
     /got 404 Not Found.*\(the server says: no such route\)$/,
   ],
   [
+    "a page about its size",
+    413,
+    html,
+    "<h1>413 Request Entity Too Large</h1>",
+    "closed",
+    /got 413 Payload Too Large; a proxy in front may limit .* \(in nginx: client_max_body_size\)$/,
+  ],
+  [
     "a fault",
     500,
     text,

@@ -197,3 +197,47 @@ test(
     await connection.close();
   },
 );
+
+const idOf = ({ server }: RemoteProbe) => server.connections[0]?.connectionId ?? "";
+
+test(
+  "a server that stays away longer than it keeps a connection is said to have given it up",
+  patience,
+  async (t) => {
+    let now = performance.now();
+    t.mock.method(performance, "now", () => now);
+    for (const lost of ["GET", "POST"]) {
+      const probe = new RemoteProbe({ graceMs: 5_000 });
+      let isDown = false;
+      const transport = joined(probe, ({ method }) => {
+        if (!isDown) return undefined;
+        now += 3_000;
+        return method === lost ? "fail before" : "stall";
+      });
+      const connection = await client({ name: "test", version: "1" }).connect(transport);
+      const session = await connection.newSession({ cwd: "/" });
+      isDown = true;
+      if (lost === "POST") session.prompt("a").result.catch(() => undefined);
+      // another reader takes the place of the client's, as after a cut
+      else await probe.stream({ "acp-connection-id": idOf(probe), "last-event-id": "0" });
+      const { message } = await connection.closed;
+      assert.match(message, /the server was not reached for 5 s, and keeps a connection no longer \(.*cut\)/);
+    }
+  },
+);
+
+test(
+  "a web page whose requests get no answer is told of the usual cause, with its origin",
+  patience,
+  async (t) => {
+    const page = globalThis as { location?: unknown }; // as in a browser
+    page.location = { origin: "https://app.example.org" };
+    t.after(() => delete page.location);
+    const fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+    const connecting = client({ name: "test", version: "1" }).connect(httpTransport(url, { fetch }));
+    await assert.rejects(
+      connecting,
+      /Failed to fetch; .* \(parley serve --allow-origin https:\/\/app\.example\.org\)/,
+    );
+  },
+);

@@ -37,6 +37,15 @@ export function httpTransport(address: string | URL, options: HttpTransportOptio
   ] as const) {
     milliseconds(name, options[name] ?? 0);
   }
+  if (options.plainPost) {
+    return lateTransport(async () => {
+      const [{ PlainPostTransport }, { plainRouting }] = await Promise.all([
+        import("../../transport/http/plain-post.ts"),
+        import("./session-routing.ts"),
+      ]);
+      return new PlainPostTransport(url, plainRouting, options);
+    }, options.limits);
+  }
   return lateTransport(async () => {
     const [{ HttpClientTransport }, { SessionRouting }] = await Promise.all([
       import("../../transport/http/http-client.ts"),

@@ -122,11 +122,24 @@ test("an agent that cannot be had is 503 with the reason, also when it ends befo
   }
 });
 
-test("initialize with a connection id, or without a request id, gets 400 (H5)", async () => {
+test("initialize with a connection id, or without a request id, or one that no agent answers with its id, gets 400 (H5)", async () => {
   const probe = new RemoteProbe();
   await probe.initialize();
   assert.equal((await probe.post(probe.request("initialize", {}), probe.names)).status, 400);
   assert.equal((await probe.post({ jsonrpc: "2.0", method: "initialize", params: {} })).status, 400);
+  // the agent answers none of these with its id
+  for (const change of [
+    { jsonrpc: 2 },
+    { jsonrpc: "1.0" },
+    { result: {} },
+    { error: { code: 1, message: "x" } },
+    { id: {} },
+    { id: "x".repeat(2_000) },
+  ]) {
+    const message = { jsonrpc: "2.0", id: 1, method: "initialize", params: true, ...change };
+    const { status } = await probe.post(message);
+    assert.equal(status, 400, JSON.stringify(change).slice(0, 50));
+  }
   await probe.server.close();
 });
 
@@ -423,5 +436,70 @@ test("a client that has promised to be heard and is silent counts as cut off, an
   await assert.rejects(other.next(), /the client is silent/);
   assert.equal(probe.server.connections[0]?.isAttached, false);
   assert.equal((await probe.stream({ "last-event-id": "0" })).status, 200);
+  await probe.server.close();
+});
+
+test("a client that vanishes before its first heartbeat is noticed after three of them; one that knows no heartbeats is not expected to send any", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const probe = new RemoteProbe();
+  const beats = async (count: number) => {
+    for (let n = 0; n < count; n++) t.mock.timers.tick(15_000);
+    await new Promise(setImmediate);
+    return probe.server.connections.map(({ isAttached }) => isAttached);
+  };
+  await probe.initialize();
+  await probe.stream({ "last-event-id": "0" });
+  await probe.initialize();
+  await probe.stream();
+  assert.deepEqual(await beats(2), [true, true]);
+  assert.deepEqual(await beats(1), [false, true]);
+  const { status } = await probe.post(
+    { jsonrpc: "2.0", method: "$/x" },
+    { ...probe.names, "parley-message": "1" },
+  );
+  assert.equal(status, 202);
+  assert.deepEqual(await beats(2), [false, true]);
+  assert.deepEqual(await beats(1), [false, false]);
+  await probe.server.close();
+});
+
+test("a reader goes on behind any event, also of those that were sent in one piece, and any text survives", async () => {
+  let send = (_message: object, _text?: string): boolean => true;
+  const probe = new RemoteProbe({
+    connect(transport) {
+      send = (message, text) => transport.send(message, text);
+      const nothing = () => undefined;
+      transport.start({
+        message: (value) => {
+          const { id } = value as { id?: number }; // what the test posts
+          if (id !== undefined) transport.send({ jsonrpc: "2.0", id, result: {} });
+        },
+        idle: nothing,
+        reject: nothing,
+        drain: nothing,
+        end: nothing,
+      });
+      return { close: () => transport.close() };
+    },
+  });
+  await probe.initialize();
+  const texts = ["a", "ü\u2028🙂", "x".repeat(40_000), "\n\nid: 1\ndata: 2\n\n", "y".repeat(40_000), "z"];
+  const message = (params: string) => ({ jsonrpc: "2.0", method: "note", params });
+  for (const text of texts) send(message(text), JSON.stringify(message(text), undefined, 1));
+  const first = await probe.stream();
+  const read: { id: string; data: Record<string, unknown> }[] = [];
+  for (const _ of texts) read.push((await first.next()) ?? { id: "", data: {} });
+  assert.deepEqual(
+    read.map(({ data }) => data["params"]),
+    texts,
+  );
+  for (let from = 0; from < texts.length; from++) {
+    const id = from === 0 ? "0" : (read[from - 1]?.id ?? "");
+    const again = await probe.stream({ "last-event-id": id });
+    for (const wanted of read.slice(from)) assert.deepEqual(await again.next(), wanted);
+  }
+  send(message("later"));
+  const last = await probe.stream({ "last-event-id": read.at(-1)?.id ?? "" });
+  assert.equal((await last.next())?.data["params"], "later");
   await probe.server.close();
 });

@@ -195,6 +195,28 @@ test(
 );
 
 test(
+  "a server that stays away longer than it keeps a connection is said to have given it up, over WebSocket",
+  patience,
+  async (t) => {
+    const { host } = await hosted(t, { graceMs: 5_000 });
+    let now = performance.now();
+    t.mock.method(performance, "now", () => now);
+    let isDown = false;
+    const open = (protocols: string[]) => {
+      if (isDown) now += 3_000;
+      return new WsSocket(isDown ? "ws://127.0.0.1:1" : host.socketUrl, protocols);
+    };
+    const connection = await client({ name: "test", version: "1" }).connect(
+      webSocketTransport(open, { backoffMs: 1 }),
+    );
+    isDown = true;
+    host.cut();
+    const { message } = await connection.closed;
+    assert.match(message, /the server was not reached for 5 s, and keeps a connection no longer \(/);
+  },
+);
+
+test(
   "a server that knows no resume is used without it, whether it refuses the subprotocol or not",
   patience,
   async (t) => {
@@ -358,9 +380,10 @@ for (const kind of ["socketUrl", "url"] as const)
       assert.equal((await session.prompt("one").result).stopReason, "end_turn");
       const takeover = { ...place, _meta: { "_parley.dev/takeover": true } };
       const mine = await next.loadSession(session.sessionId, takeover);
-      const late = await session.prompt("late").result;
-      assert.ok(late.error?.code === -32002);
-      assert.match(late.error.message, /another client has this session.*load or resume it to get it back/);
+      await assert.rejects(session.prompt("late").result, {
+        kind: "session_taken",
+        message: /another client has taken the session.*load the session to take it back/,
+      });
       assert.deepEqual(taken, [{ sessionId: session.sessionId }]);
       assert.equal((await mine.prompt("two").result).stopReason, "end_turn");
       // the connection goes on, and can have the session back

@@ -5,6 +5,7 @@ import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
 import { idKey, idProblem } from "../../jsonrpc/message-id.ts";
 import type { RemoteProtocol } from "../../transport/server/remote-connections.ts";
 import type { ServedRouting } from "../../transport/server/remote-options.ts";
+import { takenMethod } from "../base/taken-session.ts";
 import { type Envelope, sessionOf } from "./session-routing.ts";
 
 interface Asked {
@@ -17,8 +18,6 @@ interface Asked {
 /** Their answers come on the stream of the connection, although they may be about a session. */
 const answeredToConnection: ReadonlySet<unknown> = new Set(["session/new", "session/load"]);
 const takesUp: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
-/** Tells a client that another one has its session: nothing more comes on its stream. */
-const takenMethod = "_parley.dev/session_taken";
 const opensSession: ReadonlySet<unknown> = new Set(["session/new", "session/load", "session/resume"]);
 
 const { maxIdLength, maxInFlight } = defaultConnectionLimits;
@@ -34,7 +33,7 @@ class AcpServedRouting implements ServedRouting {
   /** The agent's requests that are about a session, by id: the answer has to name it. */
   readonly #questions = new Map<string, string>();
   readonly #sessions = new Set<string>();
-  /** Those that another client has now. */
+  /** Those that another client has now: nothing more comes on their streams. */
   readonly #taken = new Set<string>();
 
   received(message: object, named: string | undefined): string | undefined {

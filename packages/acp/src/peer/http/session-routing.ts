@@ -6,6 +6,8 @@ import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { idKey } from "../../jsonrpc/message-id.ts";
 import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
+import type { PlainRouting } from "../../transport/http/plain-post.ts";
+import { takenMethod } from "../base/taken-session.ts";
 
 export interface Envelope {
   readonly id?: unknown;
@@ -22,8 +24,6 @@ interface Asked {
 
 const opens: ReadonlySet<unknown> = new Set(["session/new", "session/fork"]);
 const attaches: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
-/** Tells that another client has a session now. */
-const takenMethod = "_parley.dev/session_taken";
 const ends: ReadonlySet<unknown> = new Set(["session/close", "session/delete"]);
 
 /** No agent has more open questions: one that has is refused by the connection. */
@@ -190,6 +190,12 @@ export class SessionRouting implements HttpRouting {
     connection.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
   }
 }
+
+/** For servers that answer each message in the response. */
+export const plainRouting: PlainRouting = {
+  isRequest: (message) => isRequest(message),
+  failed: ({ id }: Envelope, failure) => answerTo(id, failure),
+};
 
 export function sessionOf(params: unknown): string | undefined {
   const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown }; // whatever it is, one field is looked for

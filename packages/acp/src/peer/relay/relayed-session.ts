@@ -345,6 +345,9 @@ async function outcomeOf(prompt: Prompt): Promise<PromptResult> {
   try {
     return await prompt;
   } catch (error) {
+    // the client is told so by itself
+    if (error instanceof ConnectionError && error.kind === "session_taken")
+      return { stopReason: "cancelled" };
     throw agentGone(error);
   }
 }

@@ -86,6 +86,48 @@ test("however the bytes are cut, the same comes out", () => {
   assert.deepEqual(essence(decode("event", pieces(input, 1)).events), whole);
 });
 
+test("events that a chunk has whole are read as those that come byte by byte, in every form and with every id", () => {
+  const forms = [
+    'id: 1\ndata: {"a":1}\n\n',
+    'data: {"b":"ü🙂"}\n\n',
+    'id: x\0y\ndata: {"c":1}\n\n',
+    "\n\n: comment\n\n",
+    "\n",
+    'id: 4\nevent: other\ndata: {"no":1}\n\n',
+    'data: {"d":\ndata: 1}\n\n',
+    "id: 5\n\n",
+    'data:{"e":1}\nid: 6\n\n',
+    "data: {oops\n\n",
+    `id: ${"7".repeat(2_000)}\ndata: {"f":1}\n\n`,
+  ];
+  const idAndEvents = (chunks: Iterable<Uint8Array>) => {
+    const got: unknown[] = [];
+    const decoder = new EventDecoder(
+      {
+        message: (value) => got.push([value, decoder.lastEventId]),
+        reject: ({ kind }) => got.push(kind),
+        fatal: (why) => got.push(why),
+      },
+      defaultFrameLimits,
+      webPlatform,
+    );
+    for (const chunk of chunks) decoder.push(chunk);
+    return { got, events: decoder.events, last: decoder.lastEventId };
+  };
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(forms.length - 1), { minLength: 1, maxLength: 12 }),
+      fc.nat(40),
+      (picked, cut) => {
+        const input = utf8(picked.map((at) => forms[at]).join(""));
+        const slowly = idAndEvents(pieces(input, 1));
+        assert.deepEqual(idAndEvents([input]), slowly);
+        assert.deepEqual(idAndEvents([input.subarray(0, cut), input.subarray(cut)]), slowly);
+      },
+    ),
+  );
+});
+
 test("an event beyond the limit is drained and refused, and the next one arrives, however it comes (G8)", () => {
   const limits = { maxMessageBytes: 1_000 };
   const long = `{"id":7,"s":"${"x".repeat(1_200)}"}`;

@@ -47,6 +47,8 @@ interface Queued {
 }
 
 const longestHeartbeatMs = 9_999_999;
+/** A server expects to hear of us so often until we tell it otherwise. */
+const expectedHeartbeatMs = 15_000;
 /** These end the connection: no answer, unauthorised, or unknown connection. */
 const finalStatuses: ReadonlySet<number | undefined> = new Set([undefined, 401, 404, 410]);
 
@@ -323,8 +325,7 @@ export class HttpClientTransport implements Transport {
     }
     this.#isConnected = true;
     this.#resumeMs = opened.resumeMs;
-    if (this.#resumeMs !== undefined && this.#heartbeatMs !== Number.POSITIVE_INFINITY)
-      this.#beginHeartbeat();
+    if (this.#resumeMs !== undefined) this.#beginHeartbeat();
     // not awaited: the server keeps answers until the stream is open
     this.#streams.stream(undefined).opened.catch((error: unknown) => this.#fail(asFailure(error)));
     if (this.#read(opened.text, undefined)) return;
@@ -334,11 +335,7 @@ export class HttpClientTransport implements Transport {
   /** Tells the server now and then that we are there: it cannot see that from a stream that it only writes. */
   #beginHeartbeat(): void {
     const every = String(Math.min(Math.max(1, Math.round(this.#heartbeatMs)), longestHeartbeatMs));
-    let posted = -1;
-    this.#heart = setInterval(() => {
-      const isIdle = posted === this.#number || posted < 0;
-      posted = this.#number;
-      if (!isIdle) return;
+    const promise = () => {
       const headers = {
         ...this.#names(undefined),
         "Content-Type": "application/json",
@@ -346,6 +343,13 @@ export class HttpClientTransport implements Transport {
       };
       // what is wrong with the connection shows on its streams
       void this.#tell({ method: "POST", headers, body: "{}", wanted: "202" }, this.#silenceMs);
+    };
+    if (Number(every) > expectedHeartbeatMs) promise();
+    let posted = -1;
+    this.#heart = setInterval(() => {
+      const isIdle = posted === this.#number || posted < 0;
+      posted = this.#number;
+      if (isIdle) promise();
     }, Number(every));
   }
 

@@ -3,7 +3,15 @@
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { isLoopback } from "../unencrypted-address.ts";
-import { HttpFailure, networkWords, plainLine, retryAfter, serverWords } from "./http-failure.ts";
+import {
+  HttpFailure,
+  networkWords,
+  pageHint,
+  plainLine,
+  retryAfter,
+  serverWords,
+  statusHint,
+} from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
 
 export interface Call {
@@ -89,7 +97,7 @@ export class HttpEndpoint {
       if (error instanceof HttpFailure) throw error;
       const words = isLate
         ? `expected ${wanted}, got no answer within ${timeoutMs / 1_000} s`
-        : this.#withoutSecrets(networkWords(error));
+        : `${this.#withoutSecrets(networkWords(error))}${pageHint(error, new URL(this.#url))}`;
       throw new HttpFailure(`${method} ${this.shown}: ${words}`, { cause: error });
     }
   }
@@ -110,8 +118,9 @@ export class HttpEndpoint {
     const what = response.ok
       ? `${status} with ${type === "" ? "no content type" : `content of type ${said(type)}`}`
       : `${status} ${said(statusText)}`.trim();
-    const words = said(serverWords(body, type));
-    const message = `${method} ${this.shown}: expected ${wanted}, got ${what}${words === "" ? "" : ` (the server says: ${words})`}`;
+    const spoken = said(serverWords(body, type));
+    const words = spoken === "" ? statusHint(status) : ` (the server says: ${spoken})`;
+    const message = `${method} ${this.shown}: expected ${wanted}, got ${what}${words}`;
     return new HttpFailure(message, { status, retryAfterMs: retryAfter(headers) });
   }
 

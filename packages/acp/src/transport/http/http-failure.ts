@@ -19,6 +19,11 @@ export class HttpFailure extends Error {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
   }
+
+  /** The same failure in other words. */
+  saying(message: string): HttpFailure {
+    return new HttpFailure(message, this);
+  }
 }
 
 /** Reads `Retry-After`, which is in seconds or a date. */
@@ -34,6 +39,20 @@ const maxWords = 200;
 /** The server's message in the body of an error; HTML is ignored. */
 export function serverWords(body: string, type: string): string {
   return /\bjson\b/.test(type) ? jsonWords(body) : /^text\/plain\b/.test(type) ? body : "";
+}
+
+/** What to do about a refusal without a sentence: our own servers always say one, and proxies in front of them do not. */
+export function statusHint(status: number): string {
+  if (status !== 413) return "";
+  return "; a proxy in front may limit the size of a message (in nginx: client_max_body_size)";
+}
+
+/** What to do in a web page, which is never told why there was no answer. */
+export function pageHint(error: unknown, server: URL): string {
+  const { origin } = (globalThis as { location?: { origin?: unknown } }).location ?? {}; // only pages have one
+  const { cause } = (error ?? {}) as { cause?: unknown }; // other runtimes give a cause
+  if (typeof origin !== "string" || cause !== undefined || origin === server.origin) return "";
+  return `; the usual cause in a web page: the server does not allow pages of ${origin} (parley serve --allow-origin ${origin})`;
 }
 
 /** Makes one short line of foreign text, without control characters. */

@@ -22,6 +22,11 @@ export interface HttpTransportOptions {
   readonly cookies?: boolean | undefined;
   /** Lets `http:` go to other machines too, where anybody on the way can read the headers. Default false. */
   readonly allowPlainText?: boolean | undefined;
+  /**
+   * Sends each message as a POST of its own and reads the answer in its body, for agents that know no event streams. Such an
+   * agent cannot ask the client anything, and updates arrive only in the answer to a prompt. Default false.
+   */
+  readonly plainPost?: boolean | undefined;
   /** The largest message, and how much output may wait. */
   readonly limits?: Partial<FrameLimits> | undefined;
   /**
@@ -55,4 +60,4 @@ export interface HttpTransportOptions {
 }
 
 /** What the transport itself needs of them. */
-export type HttpClientOptions = Omit<HttpTransportOptions, "allowPlainText">;
+export type HttpClientOptions = Omit<HttpTransportOptions, "allowPlainText" | "plainPost">;

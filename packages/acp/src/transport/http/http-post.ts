@@ -102,7 +102,9 @@ export async function post(
       const isLost = lostStatuses.has(failure.status) || (failure.status === 400 && attempt <= maxCutOff);
       const pause = isLost ? pace?.next() : busyPause(failure, pacing, attempt);
       options.reached?.(!isLost);
-      if (pause === undefined || signal.aborted) throw failure;
+      if (signal.aborted) throw failure;
+      if (pause === undefined)
+        throw isLost && pace !== undefined ? failure.saying(pace.gaveUp(failure.message)) : failure;
       await sleep(pause, signal);
     }
   }

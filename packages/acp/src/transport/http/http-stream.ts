@@ -106,7 +106,9 @@ class HttpStream {
       fruitless = ending.wasUseful ? 0 : fruitless + 1;
       if (ending.wasUseful) this.#pace?.reset();
       const pause = this.#pause(fruitless);
-      if (!ending.mayReopen || pause === undefined) return this.#giveUp(ending);
+      if (!ending.mayReopen) return this.#giveUp(ending);
+      if (pause === undefined)
+        return this.#giveUp({ ...ending, message: this.#pace?.gaveUp(ending.message) ?? ending.message });
       if (ending.failure !== undefined) this.#host.reached(false);
       const ms = ending.retryAfterMs ?? pause;
       if (fruitless > 0) await sleep(Math.min(ms, longestPauseMs), this.#over.signal);

@@ -1,10 +1,10 @@
 // Writes one event stream. It outlives its readers: a reader that returns gets what it missed.
 
-import { SentRing } from "../sent-ring.ts";
+import { EventRing } from "./event-ring.ts";
 
 export interface EventStreamHost {
-  /** The next event of this stream, of so many characters, may be forgotten when memory is short. */
-  mayForget(stream: EventStream, chars: number): void;
+  /** The next events of this stream, so many and of so many characters, may be forgotten when memory is short. */
+  mayForget(stream: EventStream, events: number, chars: number): void;
   /** How many characters more wait for a reader that is slow. */
   waits(chars: number): void;
   /** Its reader has come or gone. */
@@ -16,7 +16,10 @@ const aheadBytes = 64 * 1024;
 const encoder = new TextEncoder();
 type Reader = ReadableStreamDefaultController<Uint8Array>;
 
-/** Whether some stream can have given this id. "0" is the place before the first event. */
+/** The place before the first event. */
+export const nothingRead = "0";
+
+/** Whether some stream can have given this id. */
 export function isEventId(id: string): boolean {
   return /^(?:0|[\da-f]{8}-[1-9]\d{0,15})$/.test(id);
 }
@@ -25,7 +28,7 @@ export class EventStream {
   readonly #host: EventStreamHost;
   /** Tells the ids of one stream from those of another. */
   readonly #tag = crypto.randomUUID().slice(0, 8);
-  readonly #ring = new SentRing();
+  readonly #ring = new EventRing(`id: ${this.#tag}-`);
   #reader: Reader | undefined;
   /** The number of the last event that was given to the reader. */
   #given = 0;
@@ -55,14 +58,13 @@ export class EventStream {
     return this.#ring.last === 0 && !this.isRead;
   }
 
-  send(text: string): void {
-    const id = `${this.#tag}-${this.#ring.last + 1}`;
+  /** `isLine` says that the text has no line breaks. */
+  send(text: string, isLine = false): void {
     // a line break would end the field
-    const data = /[\r\n]/.test(text) ? text.split(/\r\n|\r|\n/).join("\ndata: ") : text;
-    const event = `id: ${id}\ndata: ${data}\n\n`;
-    this.#ring.push(event);
-    if (this.#reader === undefined) return this.#settle(this.#ring.last);
-    this.#wait(event.length);
+    const data = isLine || !/[\r\n]/.test(text) ? text : text.split(/\r\n|\r|\n/).join("\ndata: ");
+    this.#ring.push(data);
+    if (this.#reader === undefined) return this.#settle(1, data.length);
+    this.#wait(data.length);
     if (this.#isFlushing) return;
     // one chunk for what is sent in one go
     this.#isFlushing = true;
@@ -71,7 +73,7 @@ export class EventStream {
 
   /** The number in an event id; undefined for one that this stream did not give. */
   numberOf(id: string): number | undefined {
-    if (id === "0") return 0;
+    if (id === nothingRead) return 0;
     const [tag, number = ""] = id.split("-");
     return tag === this.#tag ? Number(number) : undefined;
   }
@@ -107,9 +109,7 @@ export class EventStream {
     this.#isEnding = false;
     this.#given = since;
     this.#movedAt = performance.now();
-    let chars = 0;
-    for (let n = since + 1; n <= this.#ring.last; n++) chars += this.#ring.at(n)?.length ?? 0;
-    this.#wait(chars);
+    this.#wait(this.#ring.charsAfter(since));
     this.#host.moved();
     // some hosts send the head together with the first bytes
     reader?.enqueue(encoder.encode(": open\n\n"));
@@ -140,7 +140,7 @@ export class EventStream {
 
   /** Forgets the oldest event. */
   forget(): number {
-    return this.#ring.forgetTo(this.#ring.forgotten + 1);
+    return this.#ring.forget();
   }
 
   #flush(): void {
@@ -160,18 +160,19 @@ export class EventStream {
 
   #give(reader: Reader): void {
     while (this.#reader === reader && this.hasUnread && (reader.desiredSize ?? 0) > 0) {
-      let chunk = "";
-      while (this.hasUnread && chunk.length < aheadBytes) {
-        const event = this.#ring.at(this.#given + 1);
-        // forgotten before it was given: a gap must not go unnoticed
-        if (event === undefined) return this.cut("events were lost, because the reader is too slow");
-        chunk += event;
-        this.#given++;
-      }
+      const given = this.#ring.after(this.#given, aheadBytes);
+      // forgotten before it was given: a gap must not go unnoticed
+      if (given === undefined) return this.cut("events were lost, because the reader is too slow");
+      const { bytes, last, chars } = given;
       this.#movedAt = performance.now();
-      this.#settle(this.#given);
-      this.#wait(-chunk.length);
-      reader.enqueue(encoder.encode(chunk));
+      // a reader that comes back is given some of them again
+      const unsettled = last - Math.max(this.#settled, this.#given);
+      if (unsettled === last - this.#given) this.#settle(unsettled, chars);
+      else if (unsettled > 0)
+        this.#settle(unsettled, this.#ring.charsAfter(this.#settled) - this.#ring.charsAfter(last));
+      this.#given = last;
+      this.#wait(-chars);
+      reader.enqueue(bytes);
     }
   }
 
@@ -179,7 +180,7 @@ export class EventStream {
     if (reader === undefined || this.#reader !== reader) return;
     this.#reader = undefined;
     this.#wait(-this.#waitingChars);
-    this.#settle(this.#ring.last);
+    this.#settle(this.#ring.last - this.#settled, this.#ring.charsAfter(this.#settled));
     this.#host.moved();
   }
 
@@ -188,8 +189,10 @@ export class EventStream {
     if (chars !== 0) this.#host.waits(chars);
   }
 
-  #settle(number: number): void {
-    for (; this.#settled < number; this.#settled++)
-      this.#host.mayForget(this, this.#ring.at(this.#settled + 1)?.length ?? 0);
+  /** The next ones after those that are settled. */
+  #settle(events: number, chars: number): void {
+    if (events === 0) return;
+    this.#settled += events;
+    this.#host.mayForget(this, events, chars);
   }
 }

@@ -4,11 +4,14 @@ import { type FrameLimits, overflow } from "../byte-channel.ts";
 import { overNotice } from "../over-notice.ts";
 import { PeerSilence } from "../peer-silence.ts";
 import type { RingLimits } from "../sent-ring.ts";
-import { EventStream, type EventStreamHost, isEventId } from "./event-stream.ts";
+import { EventStream, type EventStreamHost, isEventId, nothingRead } from "./event-stream.ts";
 import type { RemoteHost, RemoteWire } from "./remote-transport.ts";
 
 /** More sessions at a time have no streams. */
 const maxStreams = 1_024;
+
+/** How often a client of the extension is heard, until it says otherwise. */
+const firstPromiseMs = 15_000;
 
 /** Why a stream cannot be opened. */
 export type NoStream = "taken" | "ended" | "forgotten" | "bad id" | "too many";
@@ -31,9 +34,9 @@ export class EventStreams implements RemoteWire {
   readonly #host: RemoteHost;
   readonly #options: EventStreamsOptions;
   readonly #streams = new Map<string | undefined, EventStream>();
-  /** The streams whose oldest events may be forgotten, one entry for each event, in order. */
-  #forgettable: EventStream[] = [];
-  #head = 0;
+  /** The streams whose oldest events may be forgotten, in order, and how many of them in a row. */
+  #forgettable: { readonly stream: EventStream; events: number }[] = [];
+  #forgettableEvents = 0;
   #forgettableChars = 0;
   #waitingChars = 0;
   #hasRoom = true;
@@ -49,7 +52,7 @@ export class EventStreams implements RemoteWire {
   #isOver = false;
   readonly #ended = Promise.withResolvers<void>();
   readonly #streamHost: EventStreamHost = {
-    mayForget: (stream, chars) => this.#mayForget(stream, chars),
+    mayForget: (stream, events, chars) => this.#mayForget(stream, events, chars),
     waits: (chars) => this.#waits(chars),
     moved: () => this.#moved(),
   };
@@ -59,11 +62,11 @@ export class EventStreams implements RemoteWire {
     this.#options = options;
   }
 
-  send(message: object, text: string): boolean {
+  send(message: object, text: string, isLine?: boolean): boolean {
     if (this.#isEnding || this.#isOver || this.#options.takes(message, text)) return true;
     const session = this.#options.streamOf(message);
     const stream = this.#stream(session);
-    stream.send(text);
+    stream.send(text, isLine);
     if (this.#options.hasEnded(session)) stream.end();
     return this.#hasRoom || this.#isOver;
   }
@@ -87,6 +90,7 @@ export class EventStreams implements RemoteWire {
     this.wasRead = true;
     this.#silence?.heard();
     if (lastEventId !== null) this.#canResume = true;
+    if (lastEventId === nothingRead) this.usesExtension();
     if (this.#isEnding || hasEnded) stream.end();
     return body;
   }
@@ -102,6 +106,11 @@ export class EventStreams implements RemoteWire {
       isHeld = false;
       this.#moved();
     };
+  }
+
+  /** Only clients of the extension number their messages, and name an event before they have read one. */
+  usesExtension(): void {
+    if (this.#silence === undefined) this.promised(firstPromiseMs);
   }
 
   /** The client will send something at least as often. */
@@ -179,17 +188,26 @@ export class EventStreams implements RemoteWire {
     this.#ended.resolve();
   }
 
-  #mayForget(stream: EventStream, chars: number): void {
-    this.#forgettable.push(stream);
+  #mayForget(stream: EventStream, events: number, chars: number): void {
+    const last = this.#forgettable.at(-1);
+    if (last?.stream === stream) last.events += events;
+    else this.#forgettable.push({ stream, events });
+    this.#forgettableEvents += events;
     this.#forgettableChars += chars;
     const { ringEvents, ringBytes } = this.#options.limits;
-    const count = () => this.#forgettable.length - this.#head;
-    while (count() > 1 && (count() > ringEvents || this.#forgettableChars > ringBytes)) {
-      this.#forgettableChars -= this.#forgettable[this.#head++]?.forget() ?? 0;
-    }
-    if (this.#head < 1_024 || this.#head * 2 < this.#forgettable.length) return;
-    this.#forgettable = this.#forgettable.slice(this.#head);
-    this.#head = 0;
+    while (
+      this.#forgettableEvents > 1 &&
+      (this.#forgettableEvents > ringEvents || this.#forgettableChars > ringBytes)
+    )
+      this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#forgettable;
+    this.#forgettableEvents--;
+    this.#forgettableChars -= oldest?.stream.forget() ?? 0;
+    // sessions take turns now and then, so that there are few runs
+    if (oldest !== undefined && --oldest.events === 0) this.#forgettable.shift();
   }
 
   #waits(chars: number): void {

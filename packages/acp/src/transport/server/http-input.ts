@@ -1,6 +1,8 @@
 // Reads what a client asks over HTTP, and refuses what is not as the protocol wants it.
 
+import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import { idProblem } from "../../jsonrpc/message-id.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
@@ -81,6 +83,15 @@ export async function readPosted(request: Request, limits: FrameLimits): Promise
     return refusal(400, "expected a JSON-RPC message, which is an object");
   // it is no array
   return { message: value as Readonly<Record<string, unknown>>, text };
+}
+
+/** Why nobody would answer this message with its id, or undefined. */
+export function requestProblem({ jsonrpc, id, result, error }: Posted["message"]): string | undefined {
+  if (id === undefined) return "no id";
+  if (jsonrpc !== "2.0") return 'a message whose jsonrpc is not "2.0"';
+  if (result !== undefined || error !== undefined) return "a message with a result or an error";
+  const wrong = idProblem(id, "any", defaultConnectionLimits.maxIdLength);
+  return wrong === undefined ? undefined : `a wrong id: ${wrong}`;
 }
 
 /** Undefined for a body over the limit. It takes memory by its bytes, and not by the chunks that they come in. */

@@ -7,7 +7,7 @@ import { type Log, limitsFrom } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { connectionProtocol, resumeProtocol, unknownConnectionCode } from "../counted-frames.ts";
 import { SocketTransport, type WebSocketLike } from "../socket-transport.ts";
-import { acceptsEvents, readPosted, refusal } from "./http-input.ts";
+import { acceptsEvents, readPosted, refusal, requestProblem } from "./http-input.ts";
 import {
   type Authorized,
   defaultRemoteLimits,
@@ -169,8 +169,8 @@ export class RemoteConnections {
     if (this.#protocol.opens(posted.message)) {
       if (id !== null)
         return refusal(400, "this connection is initialized already; a new one has no Acp-Connection-Id");
-      if (posted.message["id"] === undefined)
-        return refusal(400, "expected initialize to be a request, got no id");
+      const problem = requestProblem(posted.message);
+      if (problem !== undefined) return refusal(400, `expected initialize to be a request, got ${problem}`);
       if (this.#isStopping) return shutDown();
       return this.#openHttp(request, who).open(posted, request.signal);
     }
@@ -305,7 +305,10 @@ export class RemoteConnections {
       if (attachment.isAttached && isTold) tell("the client is back");
       if (attachment.isAttached) return;
       // between the requests of a client over HTTP there is none for a moment
-      const lost = () => tell("the client was cut off");
+      const lost = () => {
+        // between its requests there is nothing that could be cut
+        if (!http?.isPlain) tell("the client was cut off");
+      };
       if (http === undefined) lost();
       else late = backgroundDeadline(httpGapMs, lost);
     });

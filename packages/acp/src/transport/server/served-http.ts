@@ -4,6 +4,7 @@ import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { idKey } from "../../jsonrpc/message-id.ts";
 import { EventStreams } from "./event-streams.ts";
 import { type Posted, refusal } from "./http-input.ts";
+import { PlainEvents } from "./plain-events.ts";
 import type { RemoteLimits, ServedRouting } from "./remote-options.ts";
 import { RemoteTransport } from "./remote-transport.ts";
 
@@ -41,6 +42,8 @@ export class ServedHttp {
   /** Requests whose answers go into the response of their POST. */
   readonly #awaited = new Map<string, (answer: Answer | undefined) => void>();
   #isPlain = false;
+  /** Answers that are being sent as events. */
+  readonly #plainEvents = new Set<PlainEvents>();
 
   constructor(options: ServedHttpOptions) {
     this.#options = options;
@@ -58,6 +61,11 @@ export class ServedHttp {
       graceMs,
       () => this.#over(),
     );
+  }
+
+  /** Whether the client has only posted so far, and was answered in the response. */
+  get isPlain(): boolean {
+    return this.#isPlain && !this.transport.wire.wasRead;
   }
 
   /** Whether the message may be for this connection although its POST does not name it. */
@@ -99,6 +107,7 @@ export class ServedHttp {
         this.transport.wire.promised(Number(promised));
         return accepted();
       }
+      if (numbered !== null) this.transport.wire.usesExtension();
       // it was taken, but the client did not hear of it
       if (numbered !== null && Number(numbered) <= this.#received) return accepted();
       if (this.transport.heldChars > limits.maxQueuedBytes)
@@ -113,6 +122,7 @@ export class ServedHttp {
         return accepted();
       }
       this.#isPlain = true;
+      if (namesEvents(headers)) return this.#answerAsEvents(posted);
       const answer = await this.#ask(posted);
       return answer === undefined ? refusal(502, endedEarly) : json(answer.text);
     } finally {
@@ -135,15 +145,23 @@ export class ServedHttp {
       case "forgotten":
         return refusal(404, "what the client missed is not kept any more; open a new connection");
       default:
-        return new Response(body, {
-          headers: {
-            "Content-Type": "text/event-stream",
-            "Cache-Control": "no-store, no-transform",
-            // proxies must not collect events
-            "X-Accel-Buffering": "no",
-          },
-        });
+        return eventResponse(body);
     }
+  }
+
+  /** What the agent says about the session until it has answered comes first. */
+  #answerAsEvents(posted: Posted): Response {
+    const { maxQueuedBytes } = this.#options.limits;
+    const { id }: Envelope = posted.message;
+    const events = new PlainEvents(sessionIn(posted.message), maxQueuedBytes, () =>
+      this.#plainEvents.delete(events),
+    );
+    this.#plainEvents.add(events);
+    const error = { code: errorCodes.unavailable, message: endedEarly };
+    void this.#ask(posted).then((answer) =>
+      events.answer(answer?.text ?? JSON.stringify({ jsonrpc: "2.0", id, error })),
+    );
+    return eventResponse(events.body);
   }
 
   async #ask(posted: Posted): Promise<Answer | undefined> {
@@ -166,8 +184,8 @@ export class ServedHttp {
   /** Takes what the agent says to a client that does not read it on a stream. */
   #takes(message: object, text: string): boolean {
     const { id, method }: Envelope = message;
-    if (id === undefined) return false;
-    if (method !== undefined) return this.#isPlain && !this.transport.wire.wasRead && this.#refuse(id);
+    if (id === undefined) return this.#tells(message, text);
+    if (method !== undefined) return this.isPlain && this.#refuse(id);
     const key = idKey(id);
     const awaited = this.#awaited.get(key);
     if (awaited === undefined) return false;
@@ -175,6 +193,18 @@ export class ServedHttp {
     this.#options.routing.streamOf(message);
     awaited({ text, isError: "error" in message });
     return true;
+  }
+
+  /** Puts a notification into an answer that is being sent. */
+  #tells(message: object, text: string): boolean {
+    if (this.#plainEvents.size === 0) return false;
+    const session = sessionIn(message);
+    for (const events of this.#plainEvents) {
+      if (session === undefined || events.session !== session) continue;
+      events.send(text);
+      return true;
+    }
+    return false;
   }
 
   /** Answers in the place of a client that cannot be asked. */
@@ -199,7 +229,23 @@ function json(text: string, headers: Readonly<Record<string, string>> = {}): Res
   });
 }
 
-function sessionIn(message: Readonly<Record<string, unknown>>): string | undefined {
-  const { sessionId } = (message["params"] ?? {}) as { readonly sessionId?: unknown }; // one field is looked for
+function eventResponse(body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, {
+    headers: {
+      "Content-Type": "text/event-stream",
+      "Cache-Control": "no-store, no-transform",
+      // proxies must not collect events
+      "X-Accel-Buffering": "no",
+    },
+  });
+}
+
+/** Clients that know only POST must not be sent what they did not name: "*" is no name. */
+function namesEvents(headers: Headers): boolean {
+  return /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i.test(headers.get("accept") ?? "");
+}
+
+function sessionIn({ params }: { readonly params?: unknown }): string | undefined {
+  const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown }; // one field is looked for
   return typeof sessionId === "string" ? sessionId : undefined;
 }

@@ -1831,8 +1831,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
     const x = v.startLine;
     if (x !== undefined) {
       n++;
-      if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/startLine", "integer from 0 to 4294967295", x);
-      if ((mode & 9) === 9 && x < 1) return wrongNumber("/startLine", "1-based line", x);
+      if (!Number.isInteger(x) || x < 1 || x > 4294967295) return wrongNumber("/startLine", "integer from 1 to 4294967295", x);
     }
   }
   {

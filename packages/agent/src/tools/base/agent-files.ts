@@ -2,7 +2,7 @@
 
 import { type Files, RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
-import type { ReadTextOptions } from "@parley/acp/model";
+import { versionOf } from "@parley/acp/internal/node";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 
@@ -10,7 +10,7 @@ import { ToolError } from "./tool.ts";
 export interface TextWithVersion {
   /** The text, without a byte order mark. */
   readonly text: string;
-  /** Changes with the text; pass it to `write` as `expected`. */
+  /** Changes with the file; pass it to `write` as `expected`. */
   readonly version: string;
 }
 
@@ -18,13 +18,6 @@ const mark = "\ufeff";
 
 function withoutMark(text: string): string {
   return text.startsWith(mark) ? text.slice(1) : text;
-}
-
-/** A hash of the text, so that it does not depend on its source. */
-function versionOf(text: string): string {
-  // loaded with the first file, to keep startup fast
-  const { hash } = process.getBuiltinModule("node:crypto");
-  return `sha256-${hash("sha256", text, "base64url")}`;
 }
 
 /** The files of a session: the editor's unsaved text where the client supports it, else the disk. */
@@ -90,19 +83,19 @@ export class SessionFiles implements AgentFiles {
   }
 
   async read(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<TextWithVersion> {
-    const text = await this.#readText(path, optional({ signal }));
-    return { text, version: versionOf(text) };
-  }
-
-  async #readText(path: string, given: ReadTextOptions = {}): Promise<string> {
-    const options = { ...given, followLinks: this.#followLinks };
+    const options = optional({ signal });
     const readable = this.#readable(path);
-    if (readable !== undefined) return readable.readText(path, options);
-    if (this.#client?.canRead !== true) return this.#local.readText(path, options);
+    const editor = this.#client;
+    if (readable !== undefined || editor?.canRead !== true) {
+      return (readable ?? this.#local).read(path, { ...options, followLinks: this.#followLinks });
+    }
     await this.#local.realPath(path);
     // Uses the given name, since an editor knows its buffers by the names that the user opened.
     // Editors differ in what they do with a byte order mark; tools never see it.
-    return withoutMark(await this.#client.readText(path, given));
+    const text = withoutMark(await editor.readText(path, options));
+    const shown = versionOf(Buffer.from(text));
+    // written to disk, both the text of the editor and the file must be as they were
+    return { text, version: editor.canWrite ? shown : `${shown} ${await this.#diskVersion(path, options)}` };
   }
 
   async write(
@@ -110,28 +103,32 @@ export class SessionFiles implements AgentFiles {
     content: string,
     { expected, ...given }: { readonly expected: string; readonly signal?: AbortSignal },
   ): Promise<string> {
+    // this may wait for long, so all checks come after it
+    await this.#writes(path, content);
+    const editor = this.#client;
+    if (editor?.canRead === true || editor?.canWrite === true) await this.#expect(path, expected, given);
+    if (editor?.canWrite === true) {
+      const kept = expected === "absent" ? "" : await this.#clientMark(editor, path, given);
+      await editor.writeText(path, kept + content, given);
+      // an editor may change line ends, so read the version back
+      return this.#versionNow(path, given);
+    }
+    const onDisk = expected.split(" ").at(-1) ?? expected;
+    const { version } = await this.#local
+      .write(path, content, { ...given, expected: onDisk })
+      .catch(async (error) => {
+        if (!(error instanceof RequestError) || error.kind !== "conflict") throw error;
+        throw changed(path, expected, (await this.#isMissing(path)) ? "absent" : "other");
+      });
+    return editor?.canRead === true ? this.#versionNow(path, given) : version;
+  }
+
+  /** Throws ToolError unless the file has the version. */
+  async #expect(path: string, expected: string, options: { readonly signal?: AbortSignal }): Promise<void> {
     // a client would report the read of a missing file as an error
     const isNew = expected === "absent" && (await this.#isMissing(path));
-    const now = isNew ? "absent" : await this.#versionNow(path, given);
-    if (now !== expected) {
-      const what =
-        now === "absent"
-          ? "has been removed since it was read"
-          : expected === "absent"
-            ? "has been created in the meantime"
-            : "has changed since it was read";
-      throw new ToolError(`${path} ${what}`, {
-        advice: "read it again, then repeat the change",
-      });
-    }
-    await this.#writes(path, content);
-    if (this.#client?.canWrite === true) {
-      const kept = expected === "absent" ? "" : await this.#clientMark(this.#client, path, given);
-      await this.#client.writeText(path, kept + content, given);
-    } else
-      await this.#local.write(path, content, { ...given, expected: await this.#diskVersion(path, given) });
-    // the client may change line ends, so read the version back
-    return this.#versionNow(path, given);
+    const now = isNew ? "absent" : await this.#versionNow(path, options);
+    if (now !== expected) throw changed(path, expected, now);
   }
 
   /** A client that returns the byte order mark expects it back; others restore it themselves. */
@@ -163,7 +160,6 @@ export class SessionFiles implements AgentFiles {
     return this.#local.stat(path).then(() => false, isNotFound);
   }
 
-  /** For the check on disk at the moment of the write. */
   async #diskVersion(path: string, options: { readonly signal?: AbortSignal }): Promise<string> {
     try {
       return (await this.#local.read(path, options)).version;
@@ -204,7 +200,7 @@ export class SessionFiles implements AgentFiles {
     if (this.#client?.canRead !== true) return false;
     try {
       const [shown, saved] = await Promise.all([
-        this.#readText(path, options),
+        this.read(path, options).then(({ text }) => text),
         this.#local.readText(path, options),
       ]);
       return shown.replaceAll("\r\n", "\n") !== saved.replaceAll("\r\n", "\n");
@@ -213,6 +209,16 @@ export class SessionFiles implements AgentFiles {
       return false;
     }
   }
+}
+
+function changed(path: string, expected: string, now: string): ToolError {
+  const what =
+    now === "absent"
+      ? "has been removed since it was read"
+      : expected === "absent"
+        ? "has been created in the meantime"
+        : "has changed since it was read";
+  return new ToolError(`${path} ${what}`, { advice: "read it again, then repeat the change" });
 }
 
 function isNotFound(error: unknown): boolean {

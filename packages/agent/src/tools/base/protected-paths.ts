@@ -4,9 +4,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isProtectedPath } from "@parley/acp/internal/node";
 
-/** Whether access to an absolute path needs a question in every mode. Secrets are protected from reads too. */
-export function isProtected(path: string, access: "read" | "write"): boolean {
-  return isProtectedPath(path, access, ownDirectories());
+/**
+ * Whether access to an absolute path needs a question in every mode. Secrets are protected from reads too. `roots` are the
+ * folders of the workspace, in which more names are protected from writes.
+ */
+export function isProtected(path: string, access: "read" | "write", roots?: readonly string[]): boolean {
+  return isProtectedPath(path, access, ownDirectories(), roots);
 }
 
 /** The agent's own configuration, with keys and rules. */

@@ -2,7 +2,7 @@
 
 import type { TerminalHandle, ToolCall, ToolCallStart } from "@parley/acp";
 import type { CreateTerminalOptions, PlanEntry, ToolCallContent, ToolKind } from "@parley/acp/model";
-import type { CommandProfile } from "@parley/sandbox";
+import type { CommandProfile, MovedFiles } from "@parley/sandbox";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
 import type { AgentFiles } from "./agent-files.ts";
 import type { OutputFolder } from "./output-folder.ts";
@@ -122,6 +122,8 @@ export interface AgentTerminals {
   holder(): Promise<CommandHolder>;
   /** Returns new messages for the user about commands that have ended, such as files that were moved aside. */
   takeNotices(): readonly string[];
+  /** Returns what commands that have ended had created and was moved aside, to ask the user about. */
+  takeMoved(): readonly MovedFiles[];
   /** Starts a command. `onOutput` gets all output as it arrives; copy the bytes to keep them. */
   create(command: AgentCommand, onOutput?: (bytes: Uint8Array) => void): Promise<TerminalHandle>;
 }
@@ -221,6 +223,8 @@ export interface RunContext extends ToolContext {
   readonly modes: { readonly current: Mode; switchTo(mode: Mode): Promise<void> };
   /** Whether a command may connect to a host, as `name:port`; asks the user where the mode wants it. */
   readonly connect: (host: string) => Promise<boolean>;
+  /** Whether the user accepts hooks and settings that a command has created: one question about all of them. */
+  readonly keeps: (paths: readonly string[]) => Promise<boolean>;
   /**
    * Has a subagent work on a task: the same model, with a conversation of its own and tools that only read. Its calls are shown
    * below this one. Resolves with its report. Throws ToolError when it fails.

@@ -3,7 +3,7 @@
 import type { Terminals } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { localTerminals } from "@parley/acp/node";
-import type { SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
+import type { MovedFiles, SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
 import { withoutKeys } from "../../model/key-variables.ts";
 import type { AgentCommand, AgentTerminals, CommandSandbox, SandboxPolicy } from "../base/tool.ts";
 
@@ -16,6 +16,7 @@ export function clientCommands(terminals: Terminals, decides: boolean): AgentTer
     isClient: true,
     holder: async () => ({ by: decides ? "client" : "nobody" }),
     takeNotices: () => [],
+    takeMoved: () => [],
     create: ({ isOutside, askHost: _, policy: __, ...options }) =>
       terminals.create(isOutside ? { ...options, _meta: { [sandboxKey]: "off" } } : options),
   };
@@ -28,13 +29,14 @@ interface LocalCommands extends AgentTerminals {
   close(): Promise<void>;
 }
 
-/** `path`: PATH for the commands; undefined leaves it as it is. */
+/** `path`: PATH for the commands; undefined leaves it as it is. `readOnly`: files that they cannot write. */
 export function localCommands(
   roots: readonly [string, ...string[]],
   profile: CommandSandbox,
   path: () => Promise<string | undefined> = async () => undefined,
+  readOnly: () => readonly string[] = () => [],
 ): LocalCommands {
-  const held = new HeldCommands(roots, profile);
+  const held = new HeldCommands(roots, profile, readOnly);
   const [cwd] = roots;
   const inside = outputOf((onOutput) =>
     localTerminals({
@@ -49,6 +51,7 @@ export function localCommands(
     isClient: false,
     holder: () => held.holder(),
     takeNotices: () => held.takeNotices(),
+    takeMoved: () => held.takeMoved(),
     async create({ isOutside, askHost, policy, ...given }, onOutput) {
       const [{ by }, PATH] = await Promise.all([held.holder(), path()]);
       const options = { ...given, env: { ...given.env, ...optional({ PATH }) } };
@@ -75,6 +78,7 @@ type AskHost = NonNullable<AgentCommand["askHost"]>;
 class HeldCommands {
   readonly #roots: readonly string[];
   readonly #profile: CommandSandbox;
+  readonly #readOnly: () => readonly string[];
   /** Of the commands that run. */
   readonly #asking = new Set<{ readonly ask: AskHost | undefined }>();
   /** That of the command that starts. */
@@ -82,10 +86,12 @@ class HeldCommands {
   #opened: Promise<SessionSandbox> | undefined;
   #problem: string | undefined;
   #told: string[] = [];
+  #moved: MovedFiles[] = [];
 
-  constructor(roots: readonly string[], profile: CommandSandbox) {
+  constructor(roots: readonly string[], profile: CommandSandbox, readOnly: () => readonly string[]) {
     this.#roots = roots;
     this.#profile = profile;
+    this.#readOnly = readOnly;
   }
 
   sandbox(): Promise<SessionSandbox> {
@@ -104,12 +110,19 @@ class HeldCommands {
       tell: (text) => {
         this.#told.push(text);
       },
+      onMoved: (moved) => {
+        this.#moved.push(moved);
+      },
     });
   }
 
   #sandboxPolicy(): SessionPolicy {
-    const { hasHostNetwork = false, ...paths } = this.policy ?? {};
-    return { ...paths, network: hasHostNetwork ? "host" : "hosts" };
+    const { hasHostNetwork = false, readOnly = [], ...paths } = this.policy ?? {};
+    return {
+      ...paths,
+      readOnly: [...readOnly, ...this.#readOnly()],
+      network: hasHostNetwork ? "host" : "hosts",
+    };
   }
 
   async holder(): ReturnType<AgentTerminals["holder"]> {
@@ -121,6 +134,10 @@ class HeldCommands {
 
   takeNotices(): readonly string[] {
     return this.#told.splice(0);
+  }
+
+  takeMoved(): readonly MovedFiles[] {
+    return this.#moved.splice(0);
   }
 
   /** Returns a function to call when the command has ended. */

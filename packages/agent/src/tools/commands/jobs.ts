@@ -76,6 +76,8 @@ export class SessionJobs implements Jobs {
           outputs,
           signal,
           connect,
+          // the turn may be over by then, so it is only told
+          keeps: async () => false,
           terminals: this.#terminals,
           ...optional({ vetoes }),
         };

@@ -22,7 +22,7 @@ const killedMs = 2_000;
 
 export type CommandContext = Pick<
   RunContext,
-  "call" | "terminals" | "outputs" | "signal" | "connect" | "vetoes"
+  "call" | "terminals" | "outputs" | "signal" | "connect" | "keeps" | "vetoes"
 >;
 
 export async function runCommand(context: CommandContext, command: JobCommand): Promise<ToolResult> {
@@ -81,7 +81,7 @@ export async function runHere(
       status = ending.status;
       const { output } = await started.output();
       await live.end();
-      const notices = context.terminals.takeNotices();
+      const notices = [...context.terminals.takeNotices(), ...(await askAboutMoved(context))];
       for (const notice of notices) await context.call.add(notice);
       const holder: CommandHolder = command.isOutside ? { by: "nobody" } : await context.terminals.holder();
       return resultOf({ ...ending, output, whole, isDropped: false, holder, notices });
@@ -90,6 +90,16 @@ export async function runHere(
     whole.close();
     display.exit(status);
   }
+}
+
+/** The user decides at once about all that a command has created and was moved aside. */
+async function askAboutMoved({ terminals, keeps }: CommandContext): Promise<readonly string[]> {
+  const notices: string[] = [];
+  for (const { paths, notice, keep } of terminals.takeMoved()) {
+    if (await keeps(paths)) notices.push(`the user accepted ${paths.join(", ")}`, ...keep());
+    else notices.push(notice);
+  }
+  return notices;
 }
 
 function createOptions(

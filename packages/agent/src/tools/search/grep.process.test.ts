@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test as plainTest, type TestContext } from "node:test";
+import { findProgram } from "@parley/review";
 import { searchProject } from "../../../test/support/search-project.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
-import { findProgram } from "../base/find-program.ts";
 import type { Tool, Vetoes } from "../base/tool.ts";
 import { editTool } from "../files/edit.ts";
 import { readTool } from "../files/read.ts";
@@ -294,6 +294,12 @@ plainTest(
     assert.equal(await findProgram("rg", [cwd]), ripgrep);
     process.env["PATH"] = at("bin");
     assert.equal(await findProgram("rg", [cwd]), undefined);
+    symlinkSync(cwd, `${tools.base}/named`);
+    assert.equal(
+      await findProgram("rg", [`${tools.base}/named`]),
+      undefined,
+      "a workspace named through a link",
+    );
     process.env["PATH"] = PATH;
     process.env["RIPGREP_CONFIG_PATH"] = put("rc", "--invert-match\n");
     await sameFrom(tools, { pattern: "needle", path: "src" });

@@ -19,9 +19,7 @@ const maxFileBytes = 4 * 1024 * 1024;
 type FindRipgrep = (roots: readonly string[]) => Promise<string | undefined>;
 
 // loaded on use, to keep startup fast
-export const grepTool = grepWith(async (roots) =>
-  (await import("../base/find-program.ts")).findProgram("rg", roots),
-);
+export const grepTool = grepWith(async (roots) => (await import("@parley/review")).findProgram("rg", roots));
 
 /** Without a ripgrep the search is our own. */
 export function grepWith(find: FindRipgrep): Tool {

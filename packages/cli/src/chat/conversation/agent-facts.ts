@@ -1,5 +1,6 @@
 // What is known about the agent of a session.
 
+import { askerName } from "../../live/asker-name.ts";
 import type { LiveAgent } from "../../live/live-agent.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
@@ -15,6 +16,7 @@ export function agentFacts(
   const own = info?.title ?? info?.name;
   return {
     name: safeLine(name),
+    asker: safeLine(live === undefined ? name : askerName(live.target.entry, info)),
     title: own === undefined ? undefined : safeLine(`${own} ${info?.version ?? ""}`).trim(),
     edition,
     accepts: {

@@ -20,6 +20,9 @@ import type { OpenQuestions } from "./open-questions.ts";
 /** How long an agent may take to end a cancelled turn. The user forces one that takes too long. */
 const cancelTimeoutMs = 60_000;
 
+/** A question shows a few lines of it. */
+const shownStderrLines = 5;
+
 /** What the host needs of a session. */
 export interface HostedSession {
   /** The agent's id of it. */
@@ -31,7 +34,8 @@ export interface HostedSession {
   protect(path: string): Promise<void>;
   /** One line about what it waits for. */
   waits(text: string | undefined): void;
-  crashed(problem: { readonly message: string; readonly stderr: string }): void;
+  /** Its agent has ended, or another client has it: the error has the kind "session_taken" then. */
+  crashed(error: Error): void;
   /** The agent was started again, or has the session again. */
   continued(): void;
 }
@@ -51,9 +55,13 @@ export class AgentHost {
   #closed: Promise<void> | undefined;
 
   /** Finds the agent and the session; nothing is started. Throws a CommandError. */
-  static async find({ options, history }: HostOptions, first: HostedSession): Promise<AgentTarget> {
+  static async find(
+    { options, history }: HostOptions,
+    first: HostedSession,
+    { claims = true } = {},
+  ): Promise<AgentTarget> {
     const target = await agentTarget(options, history, (text) => first.notice("warning", text));
-    if (target.known !== undefined) await history?.claim(target.known);
+    if (target.known !== undefined && claims) await history?.claim(target.known, options.takesOver);
     return target;
   }
 
@@ -119,7 +127,15 @@ export class AgentHost {
       if (lines.length > before) this.#each((session) => session.notice("warning", lines.at(-1) ?? ""));
       return;
     }
-    if (event.kind === "crashed") this.#each((session) => session.crashed(event));
+    if (event.kind === "crashed") {
+      const { message, stderr } = event;
+      const error = Object.assign(new Error(`the agent ended: ${message}`), { stderr });
+      this.#each((session) => session.crashed(error));
+    }
+    if (event.kind === "session_taken") {
+      const error = Object.assign(new Error("another client has taken the session"), { kind: event.kind });
+      this.#sessions.find(({ sessionId }) => sessionId === event.sessionId)?.crashed(error);
+    }
     report(event);
     if (event.kind === "continued")
       this.#each((session) => {
@@ -127,9 +143,10 @@ export class AgentHost {
       });
   }
 
-  #decision({ sessionId, summary, effect, by, reason }: Decision): void {
-    if ((effect !== "deny" && effect !== "violation") || by === "user") return;
-    const how = effect === "deny" ? "refused" : "done by the agent although a rule forbids it";
+  #decision({ sessionId, summary, effect, by, reason, isAnswer }: Decision): void {
+    // the transcript has the question and its answer
+    if ((effect !== "deny" && effect !== "violation") || by === "user" || isAnswer) return;
+    const how = effect === "deny" ? "refused" : "done by the agent without asking, against a rule";
     this.#owner(sessionId)?.notice("warning", `${safeLine(summary)}: ${how} (${safeLine(reason)})`);
   }
 
@@ -158,8 +175,11 @@ export class AgentHost {
         const from = session && subagentOf(session.view, asking?.sessionId ?? "", undefined);
         return (await session?.asked.elicitation(question, { signal: over, from })) ?? { action: "cancel" };
       },
-      chooseLogin: async (methods) =>
-        methods.length === 1 ? methods[0]?.id : first()?.login(methods, signal),
+      chooseLogin: async (methods, _agent, { why }) => {
+        // above the list
+        this.#sessions[0]?.notice("error", safeLine(why));
+        return methods.length === 1 ? methods[0]?.id : first()?.login(methods, signal);
+      },
       credential: async (variable) => first()?.credential(variable, signal),
       terminalLogin: async (command) => (await first()?.terminal(command, signal)) ?? 1,
       retry: async (problem, { signal: over }) => {
@@ -169,7 +189,10 @@ export class AgentHost {
         return (await first()?.confirm([problemText(problem)], ask, over)) ?? false;
       },
       newSession: async (problem, { signal: over }) => {
-        const lines = [`the agent no longer has the session: ${safeLine(problem.message)}`];
+        const lines = [
+          ...crashLines(problem),
+          `the agent no longer has the session: ${safeLine(problem.message)}`,
+        ];
         const ask = "Start a new one? It does not know the previous conversation.";
         return (await first()?.confirm(lines, ask, over)) ?? false;
       },
@@ -182,6 +205,13 @@ function toolCallOf(request: PermissionRequest | undefined): string | undefined 
   if (subject?.type !== "tool_call" || !("toolCall" in subject)) return undefined;
   // as: an unknown kind of subject has the same type of tag
   return (subject as Extract<PermissionSubject, { type: "tool_call" }>).toolCall.toolCallId;
+}
+
+/** Why the agent was started again, with the end of what it wrote to stderr. */
+function crashLines({ crash }: Problem): readonly string[] {
+  if (crash === undefined) return [];
+  const stderr = crash.stderr.trim().split("\n").slice(-shownStderrLines);
+  return [`the agent ended: ${crash.message}`, ...stderr].map(safeLine).filter((line) => line !== "");
 }
 
 function problemText({ message }: Problem): string {

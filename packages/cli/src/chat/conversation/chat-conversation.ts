@@ -16,6 +16,7 @@ import type {
 } from "./conversation.ts";
 import { DraftFile } from "./draft-file.ts";
 import { WorkspaceFiles } from "./find-files.ts";
+import { modeWatch } from "./option-choices.ts";
 import type { AgentLists } from "./other-agents.ts";
 import { redactedTexts } from "./redacted-texts.ts";
 import { SentPrompts } from "./sent-prompts.ts";
@@ -59,6 +60,9 @@ class ChatConversation implements Conversation {
   #sessions: readonly ChatSession[] = [];
   #current: ChatSession;
   #count = 0;
+  /** The session from which one was chosen that has not been opened yet. */
+  readonly #chosen = new Map<LiveSession, { readonly from: ChatSession; readonly target: SessionTarget }>();
+  readonly #leaving = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor(given: ConversationOptions) {
@@ -103,7 +107,8 @@ class ChatConversation implements Conversation {
 
   open(target: SessionTarget): LiveSession {
     const open = this.#openHere(target);
-    const session = open ?? this.#begin(this.#optionsFor(target), forked(target));
+    const session = open ?? this.#begin(this.#optionsFor(target), forked(target), target.kind === "copy");
+    if (open === undefined) this.#chosen.set(session, { from: this.#current, target });
     this.show(session);
     return session;
   }
@@ -142,6 +147,7 @@ class ChatConversation implements Conversation {
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
+      this.#leaving.abort();
       this.#draft.close();
       await Promise.allSettled(this.#sessions.map((session) => session.close()));
       await this.#history?.close();
@@ -149,15 +155,17 @@ class ChatConversation implements Conversation {
     return this.#closing;
   }
 
-  #begin(options: LiveOptions, forks?: ChatSession): ChatSession {
+  #begin(options: LiveOptions, forks?: ChatSession, copies = false): ChatSession {
     const { secrets, changes } = this.#given;
     const key = `session-${++this.#count}`;
+    const watchMode = modeWatch();
     const session: ChatSession = new ChatSession({
       key,
       options,
       secrets,
       history: this.#history,
       forks,
+      copies,
       changes: (cwd, isContinued) =>
         changes?.({
           key,
@@ -166,7 +174,10 @@ class ChatConversation implements Conversation {
           session: () => session.historyId,
           notice: (text) => session.notice("info", text),
         }),
-      emit: (event) => this.#emit(event),
+      emit: (event) => {
+        this.#emit(event);
+        watchMode(session);
+      },
       redacted: this.#redacted,
       unsentChanged: () => this.#draft.changed(),
       sent: (text) => this.#prompts.add(text),
@@ -179,7 +190,35 @@ class ChatConversation implements Conversation {
 
   #emit(event: ConversationEvent): void {
     if (event.kind === "state" && event.session.phase === "closed") this.#forget(event.session);
+    if (event.kind === "state" && event.session.phase === "failed" && this.#goBack(event.session)) return;
     for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Closes a session that was chosen and could not be opened, and shows the one before it. */
+  #goBack(failed: LiveSession): boolean {
+    const { from, target } = this.#chosen.get(failed) ?? {};
+    this.#chosen.delete(failed);
+    if (from === undefined || !this.#sessions.includes(from) || this.#closing !== undefined) return false;
+    const { problem, queue, draft } = failed;
+    from.draft = [from.draft, ...queue.map(({ text }) => text), draft]
+      .filter((text) => text.trim() !== "")
+      .join("\n\n");
+    if (this.#current === failed) this.show(from);
+    const [message = "it could not be opened", ...more] = [
+      problem?.message,
+      problem?.stderr,
+      problem?.hint,
+    ].filter((text) => text !== undefined);
+    void failed.close();
+    if (problem?.isInUse === true && target?.kind === "kept") void this.#offerCopy(from, target.id, message);
+    else from.notice("error", [message, ...more].join("\n"));
+    return true;
+  }
+
+  /** Of a session that is in use elsewhere. */
+  async #offerCopy(from: ChatSession, id: string, why: string): Promise<void> {
+    const { signal } = this.#leaving;
+    if (await from.asked.confirm([why], "Open a copy of it?", signal)) this.open({ kind: "copy", id });
   }
 
   #forget(closed: LiveSession): void {
@@ -211,6 +250,7 @@ class ChatConversation implements Conversation {
     const other = { ...again, command: [], address: undefined, mode: undefined, model: undefined, set: [] };
     switch (target.kind) {
       case "kept":
+      case "copy":
         return { ...other, agent: undefined, session: target.id, isCwdGiven: false };
       case "listed":
         return {

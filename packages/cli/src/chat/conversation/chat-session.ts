@@ -29,6 +29,8 @@ export interface SessionPlace extends HostOptions {
   readonly key: string;
   /** The session to copy. */
   readonly forks?: ChatSession | undefined;
+  /** Whether a copy is opened of the session that the options name, which somebody else uses. */
+  readonly copies: boolean;
   /** Called once, when the folder of the session is known. */
   changes(cwd: string, isContinued: boolean): TurnChanges | undefined;
   emit(event: ConversationEvent): void;
@@ -65,7 +67,7 @@ export class ChatSession implements LiveSession, HostedSession {
   #title: string | undefined;
   #draft = "";
   #changes: TurnChanges | undefined;
-  readonly #shells = new SessionShells((update) => this.#ownUpdate(update));
+  readonly #shells = new SessionShells((update) => this.ownUpdate(update));
 
   constructor(place: SessionPlace) {
     this.#place = place;
@@ -214,8 +216,9 @@ export class ChatSession implements LiveSession, HostedSession {
           this.#branch = gitBranch(cwd);
           const isContinued = known !== undefined || listed !== undefined || this.#place.forks !== undefined;
           this.#changes ??= this.#place.changes(cwd, isContinued);
-          this.#historyId ??= known?.id;
-          this.#title ??= known?.name ?? known?.title ?? listed?.title ?? undefined;
+          const title = known?.name ?? known?.title ?? listed?.title ?? undefined;
+          if (!this.#place.copies) this.#historyId ??= known?.id;
+          this.#title ??= title === undefined || !this.#place.copies ? title : `${title} (copy)`;
           this.#emit("state");
         },
         entry: (entry) => this.#entry(entry),
@@ -224,7 +227,8 @@ export class ChatSession implements LiveSession, HostedSession {
       this.#opened = opened;
       this.#historyId = (await opened.recorder?.id()) ?? this.#historyId;
       // a copy that cannot be renamed is a copy all the same
-      if (this.#place.forks && this.#title) await this.rename(this.#title).catch(() => undefined);
+      if ((this.#place.forks || this.#place.copies) && this.#title)
+        await this.rename(this.#title).catch(() => undefined);
       this.#set("ready");
       this.#turns.pump();
     } catch (error) {
@@ -300,10 +304,10 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#emit("state");
   }
 
-  crashed({ message, stderr }: { readonly message: string; readonly stderr: string }): void {
+  crashed(error: Error): void {
     // while it works, the end of the prompt says whether the kit could start it again
-    if (this.turn !== undefined || this.#phase !== "ready") return;
-    const error = Object.assign(new Error(`the agent ended: ${message}`), { stderr });
+    if (this.#phase !== "ready" || (this.#turns.endsWithPrompt && !("kind" in error))) return;
+    this.#turns.hold();
     void this.#failed("crashed", error);
   }
 
@@ -329,7 +333,7 @@ export class ChatSession implements LiveSession, HostedSession {
     this.#separate = separate;
   }
 
-  #ownUpdate(update: SessionUpdate): void {
+  ownUpdate(update: SessionUpdate): void {
     this.#entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
   }
 
@@ -363,8 +367,8 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.force();
   }
 
-  tell(text: string): void {
-    this.#turns.tell(text);
+  tell(told: Parameters<LiveSession["tell"]>[0]): void {
+    this.#turns.tell(told);
   }
 
   async setOption(configId: string, value: JsonValue): Promise<void> {
@@ -375,11 +379,8 @@ export class ChatSession implements LiveSession, HostedSession {
   }
 
   async rename(title: string): Promise<void> {
-    const { session, recorder } = this.#opened ?? {};
-    if (this.#host?.agent.running?.capabilities.setTitle === true) await session?.setTitle(title);
-    const update: SessionUpdate = { sessionUpdate: "session_info_update", title };
-    recorder?.entry(this.sessionId ?? "", { format: 1, seq: 0, time: Date.now(), kind: "update", update });
-    this.#ownUpdate(update);
+    const { renamed } = await import("./open-hosted.ts");
+    this.ownUpdate(await renamed(title, this.#host, this.#opened));
     this.#emit("state");
   }
 

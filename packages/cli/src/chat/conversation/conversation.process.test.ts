@@ -477,43 +477,6 @@ test(
   },
 );
 
-test("a session is copied where the agent can", patience, async (t) => {
-  const far = await farAgent(t, { unstable: ["fork"], otherwise: [{ say: "hello {{prompt}}" }] });
-  const { cwd } = chatHome(t, { far });
-  const { conversation, session, answered, until } = chatWith(t, { cwd, agent: "far" });
-  session.send(text("one"));
-  await answered(1);
-  assert.equal(session.agent.accepts.forks, true);
-  const copy = conversation.open({ kind: "fork", of: session });
-  copy.send(text("two"));
-  await until(() => saidIn(copy) === "hello one|hello two");
-  assert.equal(saidIn(session), "hello one");
-  assert.deepEqual([session.title, copy.title], ["one", "one (copy)"]);
-  await session.close();
-  copy.send(text("three"));
-  await until(() => saidIn(copy) === "hello one|hello two|hello three");
-});
-
-test(
-  "where nothing is stored, an export says so, and a copy says what it cannot show",
-  patience,
-  async (t) => {
-    const far = await farAgent(t, { unstable: ["fork"], otherwise: [{ say: "hello" }] });
-    const { cwd } = chatHome(t, { far });
-    const { conversation, session, answered, until, notices } = chatWith(t, {
-      cwd,
-      agent: "far",
-      keepsHistory: false,
-    });
-    session.send(text("one"));
-    await answered(1);
-    await assert.rejects(session.exported("markdown"), /the demo and --no-history store nothing/);
-    const copy = conversation.open({ kind: "fork", of: session });
-    assert.equal(copy.title, "one (copy)");
-    await until(() => copy.phase === "ready" && /cannot be shown here/.test(notices()));
-  },
-);
-
 test(
   "a shell line keeps its directory, is shown, and the next prompt tells the agent",
   patience,

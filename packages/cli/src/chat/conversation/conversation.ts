@@ -3,8 +3,15 @@
 import type { Edition, ElicitationResponse, Entry, PromptResult, SessionConfigOption } from "@parley/acp";
 import type { AvailableCommand, JsonValue } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
-import type { ElicitationQuestion, LoginCommand, LoginMethod, LoginVariable } from "@parley/client";
+import type {
+  AttachedText,
+  ElicitationQuestion,
+  LoginCommand,
+  LoginMethod,
+  LoginVariable,
+} from "@parley/client";
 import type { PermissionQuestion, PermissionReply } from "@parley/client/policy";
+import type { ModelWait } from "../../printers/model-wait.ts";
 
 /** Everything that the user does with agents in one process. */
 export interface Conversation {
@@ -21,7 +28,10 @@ export interface Conversation {
    * Returns why agents have none, one sentence each.
    */
   askOthers(): Promise<readonly string[]>;
-  /** Opens a session and shows it. It can be written to at once; its agent starts meanwhile. */
+  /**
+   * Opens a session and shows it. It can be written to at once; its agent starts meanwhile. One that cannot be opened is
+   * closed: the session before is shown again, with the reason and with what was written.
+   */
   open(target: SessionTarget): LiveSession;
   show(session: LiveSession): void;
   /** The transcript of a session as Markdown, HTML or JSON, without opening it. */
@@ -87,6 +97,8 @@ export type SessionTarget =
   /** One that the agent lists. */
   | { readonly kind: "listed"; readonly agent: string; readonly sessionId: string; readonly cwd: string }
   | { readonly kind: "fork"; readonly of: LiveSession }
+  /** A copy of one of the history that somebody else uses. */
+  | { readonly kind: "copy"; readonly id: string }
   /** One that is open here. */
   | { readonly kind: "live"; readonly session: LiveSession };
 
@@ -127,7 +139,7 @@ export interface LiveSession {
   readonly options: readonly SessionConfigOption[];
   readonly commands: readonly AvailableCommand[];
   /** The turn that runs. */
-  readonly turn: { readonly startedAt: number; readonly isCancelling: boolean } | undefined;
+  readonly turn: RunningTurn | undefined;
   /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next `send`, which goes first. */
   readonly queue: readonly QueuedPrompt[];
   /** The prompt that is on its way: the agent does not have it yet. */
@@ -165,14 +177,23 @@ export interface LiveSession {
   shell(command: string): Promise<void>;
   /** The transcript as Markdown, HTML or JSON. */
   exported(format: ExportFormat): Promise<string>;
-  /** Text for the agent, put before the next prompt, such as what was undone. */
-  tell(text: string): void;
+  /** Text for the agent beside the next prompt, such as a comment on a change. The transcript shows its name. */
+  tell(told: AttachedText): void;
   close(): Promise<void>;
+}
+
+export interface RunningTurn {
+  readonly startedAt: number;
+  readonly isCancelling: boolean;
+  /** The model cannot answer now, and the agent asks it again. */
+  readonly wait?: ModelWait | undefined;
 }
 
 export interface AgentFacts {
   /** As the user names it. */
   readonly name: string;
+  /** For questions: as the user names it or, if that is an address, as it names itself. */
+  readonly asker: string;
   /** As it names itself, with its version. */
   readonly title: string | undefined;
   readonly edition: Edition | undefined;
@@ -185,6 +206,10 @@ export interface SessionProblem {
   readonly hint?: string;
   /** The end of what the agent wrote to stderr. */
   readonly stderr?: string;
+  /** What the session is instead of crashed or failed, in a word or two. */
+  readonly status?: string;
+  /** Somebody else uses the session: a copy of it can be opened. */
+  readonly isInUse?: boolean;
 }
 
 export interface QueuedPrompt {

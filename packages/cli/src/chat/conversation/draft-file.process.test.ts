@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { chatHome } from "../../../test/support/chat-probe.ts";
@@ -38,4 +38,24 @@ test("two chats in one folder keep their drafts apart, and one that was killed l
     "also when the next one is killed at once",
   );
   text = "";
+});
+
+test("the draft of a process that was killed is found, although another process has its pid now", (t) => {
+  const { cwd, home } = chatHome(t);
+  other(cwd, "text = 'theirs'; draft.flush(); process.kill(process.pid, 'SIGKILL')");
+  const folder = join(home, "state", "drafts");
+  const [file = ""] = readdirSync(folder);
+  // the pid of this process, which runs, with the start of the killed one
+  renameSync(join(folder, file), join(folder, file.replace(/\.\d+\./, `.${process.pid}.`)));
+  assert.equal(other(cwd, "console.log(draft.kept); draft.close()"), "theirs\n");
+});
+
+test("what was typed a tenth of a second ago survives a kill", (t) => {
+  const { cwd } = chatHome(t);
+  // nothing but the timer of the draft can write it
+  other(
+    cwd,
+    "text = 'a thought'; draft.changed(); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 100);",
+  );
+  assert.equal(other(cwd, "console.log(draft.kept); draft.close()"), "a thought\n");
 });

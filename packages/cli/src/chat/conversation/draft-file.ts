@@ -4,10 +4,11 @@
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isProcessRunning, processKey } from "@parley/acp/node";
 import { stateFolder } from "../../settings/data-folder.ts";
 
-/** It is written so often at most. */
-const pauseMs = 1_000;
+/** It is written so often at most: little is lost with a process that is killed. */
+const pauseMs = 50;
 
 export class DraftFile {
   /** What an earlier process left behind. */
@@ -24,7 +25,7 @@ export class DraftFile {
   /** `text` returns what is to be kept. */
   constructor(cwd: string, text: () => string) {
     this.#name = createHash("sha256").update(cwd).digest("hex").slice(0, 32);
-    this.#path = join(this.#folder, `${this.#name}.${process.pid}.txt`);
+    this.#path = join(this.#folder, `${this.#name}.${processKey()}.txt`);
     this.#text = text;
     this.kept = this.#adopted();
     this.#written = this.kept;
@@ -51,9 +52,9 @@ export class DraftFile {
   }
 
   #isLeft(file: string): boolean {
-    const [name, pid] = file.split(".");
-    if (name !== this.#name || !file.endsWith(".txt")) return false;
-    return Number(pid) === process.pid || !isRunning(Number(pid));
+    if (!file.startsWith(`${this.#name}.`) || !file.endsWith(".txt")) return false;
+    const key = file.slice(this.#name.length + 1, -".txt".length);
+    return key === processKey() || !isProcessRunning(key);
   }
 
   #write(text: string): void {
@@ -92,16 +93,5 @@ export class DraftFile {
     this.flush();
     this.#isClosed = true;
     process.off("exit", this.#atExit);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  if (!(pid > 0)) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // it runs as somebody else
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // what kill throws
   }
 }

@@ -1,6 +1,5 @@
 // Finds files and folders of a workspace by what was typed after `@`.
 
-import { spawn } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -86,27 +85,10 @@ function foldersOf(files: readonly string[]): Set<string> {
 }
 
 /** Undefined outside of a repository, and without git. */
-function gitFiles(cwd: string): Promise<readonly string[] | undefined> {
-  return new Promise((resolve) => {
-    const args = [
-      "-c",
-      "core.fsmonitor=false",
-      "ls-files",
-      "-z",
-      "--cached",
-      "--others",
-      "--exclude-standard",
-    ];
-    // a pipe in the place of .gitignore would never end
-    const git = spawn("git", args, { cwd, stdio: ["ignore", "pipe", "ignore"], timeout: patienceMs });
-    const chunks: Buffer[] = [];
-    git.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
-    git.once("error", () => resolve(undefined));
-    git.once("close", (code) => {
-      const names = Buffer.concat(chunks).toString("utf8").split("\0").slice(0, -1);
-      resolve(code === 0 ? [...new Set(names)].slice(0, mostFiles) : undefined);
-    });
-  });
+async function gitFiles(cwd: string): Promise<readonly string[] | undefined> {
+  const { repositoryFiles } = await import("@parley/review");
+  const files = await repositoryFiles({ folder: cwd, signal: AbortSignal.timeout(patienceMs) });
+  return files?.slice(0, mostFiles);
 }
 
 async function walkedFiles(cwd: string): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 // Starts the agent of a session of a conversation, and opens the session there.
 
 import { homedir } from "node:os";
-import type { Entry } from "@parley/acp";
+import type { Entry, SessionUpdate } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
@@ -32,11 +32,20 @@ export async function openHosted(
   keepHeapSmall();
   session.separate = separateCalls();
   if (place.forks !== undefined) return openFork(session, place.forks, place, { begun, entry });
-  const target = await AgentHost.find(place, session);
+  const target = await AgentHost.find(place, session, { claims: !place.copies });
   const host = new AgentHost(place, target, session);
   begun(host);
   if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, place);
-  await host.agent.start();
+  const { capabilities } = await host.agent.start();
+  if (place.copies) {
+    if (!capabilities.fork)
+      throw new CommandError(
+        "not_offered",
+        `${host.agent.target.entry.name} cannot copy sessions`,
+        "close the session where it is open, and try again",
+      );
+    return { host, opened: await host.agent.fork(target.known?.agentSessionId ?? "", entry) };
+  }
   const { listed } = await host.agent.resolve();
   begun(host);
   // what the history does not have comes from the agent
@@ -74,6 +83,19 @@ async function openFork(
       "The agent knows the conversation that this is a copy of. It is not stored, so it cannot be shown here.",
     );
   return { host, opened: await host.agent.fork(sessionId, entry) };
+}
+
+/** Renames a session at its agent and in the history. */
+export async function renamed(
+  title: string,
+  host: AgentHost | undefined,
+  opened: LiveAgentSession | undefined,
+): Promise<SessionUpdate> {
+  const { session, recorder } = opened ?? {};
+  if (host?.agent.running?.capabilities.setTitle === true) await session?.setTitle(title);
+  const update: SessionUpdate = { sessionUpdate: "session_info_update", title };
+  recorder?.entry(session?.sessionId ?? "", { format: 1, seq: 0, time: Date.now(), kind: "update", update });
+  return update;
 }
 
 /** Shows what the history has of a session. */

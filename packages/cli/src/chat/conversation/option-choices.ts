@@ -1,6 +1,8 @@
-// The values that an option of an agent can have.
+// The values that an option of an agent can have, and a watch on its mode.
 
-import type { SessionConfigOption } from "@parley/acp";
+import type { SessionConfigOption, SessionUpdate } from "@parley/acp";
+import { endsQuestions } from "../../agents/known-modes.ts";
+import type { LiveSession } from "./conversation.ts";
 
 export type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
 
@@ -31,4 +33,35 @@ export function choiceNamed(option: SelectOption, name: string): OptionChoice | 
   return choicesOf(option).find((each) =>
     [each.value, each.name].some((word) => word.toLowerCase() === wanted),
   );
+}
+
+/** The name of the value that an option has now, as the agent calls it. */
+export function valueName(option: SessionConfigOption): string {
+  const { currentValue } = option;
+  if (option.type === "boolean") return currentValue === true ? "on" : "off";
+  const [select] = selectsOf([option]);
+  const named = select && choicesOf(select).find(({ value }) => value === currentValue);
+  return named?.name ?? String(currentValue ?? "");
+}
+
+/** What is looked at of a session. */
+interface WatchedSession extends Pick<LiveSession, "phase" | "options"> {
+  /** Puts a line into its transcript. */
+  ownUpdate(update: SessionUpdate): void;
+}
+
+/** To be called when something of the session has changed. A mode that it has before it is ready is no change. */
+export function modeWatch(): (session: WatchedSession) => void {
+  let last: OptionChoice | undefined;
+  return (session) => {
+    const [option] = selectsOf(session.options, "mode");
+    if (option === undefined) return;
+    const value = option.currentValue;
+    const before = last;
+    last = choicesOf(option).find((each) => each.value === value) ?? { value, name: value };
+    if (before === undefined || before.value === value || session.phase !== "ready") return;
+    const isOpen = endsQuestions(last);
+    const title = `mode: ${before.name} → ${last.name}${isOpen ? "; nothing is asked in it" : ""}`;
+    session.ownUpdate({ sessionUpdate: "notice", severity: isOpen ? "warning" : "info", title });
+  };
 }

@@ -1,7 +1,7 @@
 // Builds the blocks of a prompt: the text, mentioned files, pasted images, and what the agent is told beside.
 
 import type { ContentBlock } from "@parley/acp";
-import { type AcceptedContent, promptContent } from "@parley/client";
+import { type AcceptedContent, type AttachedText, promptContent } from "@parley/client";
 import type { ChatInput } from "./conversation.ts";
 
 export interface BuiltPrompt {
@@ -13,7 +13,7 @@ export interface BuiltPrompt {
 /** `told` follows the text, so that a command of the agent stays the first word. */
 export async function promptBlocks(
   { text, images = [] }: ChatInput,
-  told: readonly string[],
+  told: readonly AttachedText[],
   { cwd, accepts }: { readonly cwd: string; readonly accepts: AcceptedContent },
 ): Promise<BuiltPrompt> {
   const { content, notes } = await promptContent({ text, attached: told }, { cwd, accepts });

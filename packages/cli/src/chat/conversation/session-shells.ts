@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@parley/acp";
+import type { AttachedText } from "@parley/client";
 
 export class SessionShells {
   readonly #update: (update: SessionUpdate) => void;
@@ -22,7 +23,7 @@ export class SessionShells {
   }
 
   /** Starts where the last one ended. Returns what the agent is told. */
-  async run(command: string, cwd: string): Promise<string> {
+  async run(command: string, cwd: string): Promise<AttachedText> {
     const shell = new AbortController();
     this.#running.add(shell);
     // an agent that knew the id could change what the command printed
@@ -31,7 +32,7 @@ export class SessionShells {
       const { runShell } = await import("./user-shell.ts");
       const ended = await runShell({ id, command, cwd: this.#cwd ?? cwd }, this.#update, shell.signal);
       this.#cwd = ended.cwd;
-      return ended.told;
+      return { name: `the output of ${command}`, text: ended.told };
     } finally {
       this.#running.delete(shell);
     }

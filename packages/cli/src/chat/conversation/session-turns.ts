@@ -1,8 +1,11 @@
-// The turns of a session: the prompt that runs, those that wait, steering and stopping.
+// The turns of a session: the prompt that runs, those that wait, steering and stopping. An agent that says that it works
+// has a turn, whatever it works on.
 
-import type { ContentBlock, Entry, PromptResult } from "@parley/acp";
+import type { ContentBlock, Entry, Prompt, PromptResult, SessionUpdate } from "@parley/acp";
+import type { AttachedText } from "@parley/client";
 import type { ManagedPrompt, ManagedSession } from "@parley/client/internal";
 import type { LateUpdates } from "../../live/late-updates.ts";
+import { modelWait } from "../../printers/model-wait.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { AgentHost } from "./agent-host.ts";
 import type { ChatInput, LiveSession, Notice, QueuedPrompt, TurnSummary } from "./conversation.ts";
@@ -16,7 +19,7 @@ export interface TurnChanges {
   protect(path: string): Promise<void>;
   end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
   /** For the agent, with the next prompt: what the user took back. Given once. */
-  takeReport(): string | undefined;
+  takeReport(): AttachedText | undefined;
 }
 
 /** What turns need of their session. */
@@ -34,19 +37,29 @@ export interface TurnPlace {
   ended(summary: TurnSummary): void;
 }
 
+/** The agent works, or waits for an answer. */
+const workStates: ReadonlySet<string> = new Set(["running", "requires_action"]);
+
 export class SessionTurns {
   readonly #place: TurnPlace;
   readonly #queue = new PromptQueue();
-  readonly #told: string[] = [];
+  readonly #told: AttachedText[] = [];
   #preparing: readonly string[] = [];
   /** Not in the transcript yet. */
   #sending: readonly string[] = [];
-  readonly #steering = new Set<ChatInput>();
+  /** Messages for the running work that the agent has not taken yet. */
+  readonly #steering = new Map<ChatInput, Prompt>();
+  /** Those and the ones that it works on. */
+  readonly #steered = new Set<Prompt>();
   #turn: LiveSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
   /** Whether the agent has worked on the prompt. */
   #hasBegun = false;
+  /** How the agent's last work ended, as it said itself. */
+  #lastEnd: PromptResult = { stopReason: "end_turn" };
+  /** Called when the agent may be idle. */
+  #wake: () => void = () => undefined;
   #late: LateUpdates | undefined;
   /** Ends the wait for a snapshot. */
   #skip: (() => void) | undefined;
@@ -68,7 +81,12 @@ export class SessionTurns {
   }
 
   get steering(): readonly string[] {
-    return [...this.#steering].map(({ text }) => text);
+    return [...this.#steering.keys()].map(({ text }) => text);
+  }
+
+  /** Whether a turn runs whose prompt says how it ends, also when the agent crashes. */
+  get endsWithPrompt(): boolean {
+    return this.#preparing.length > 0 || this.#prompt !== undefined;
   }
 
   /** What the agent does not have yet: the prompt that is being prepared, and those that wait. */
@@ -79,6 +97,9 @@ export class SessionTurns {
   /** The agent has sent something. */
   heard(entry: Entry): void {
     this.#late?.entry(entry);
+    const wait = modelWait(entry);
+    if (wait !== undefined && this.#turn !== undefined)
+      this.#turn = { ...this.#turn, wait: wait ?? undefined };
     const isPrompt = entry.kind === "update" && entry.update.sessionUpdate.startsWith("user_message");
     if (isPrompt || this.#hasBegun) this.#sending = [];
     if (
@@ -86,11 +107,23 @@ export class SessionTurns {
       (entry.kind === "update" && /^(?:agent_|tool_call|plan)/.test(entry.update.sessionUpdate))
     )
       this.#hasBegun = true;
+    if (entry.kind === "update" && entry.update.sessionUpdate === "state_update")
+      this.#stateChanged(entry.update);
+  }
+
+  #stateChanged(update: StateUpdate): void {
+    if (update.state === "idle") {
+      // as: an unknown state has the same type of tag. The end of work has the fields of a result, all optional
+      const { stopReason = "end_turn", usage, error } = update as Partial<PromptResult>;
+      this.#lastEnd = { stopReason, ...(usage && { usage }), ...(error && { error }) };
+    }
+    this.#wake();
+    this.pump();
   }
 
   /** For the agent, beside the next prompt. */
-  tell(text: string): void {
-    this.#told.push(text);
+  tell(told: AttachedText): void {
+    this.#told.push(told);
   }
 
   send(input: ChatInput): void {
@@ -100,7 +133,7 @@ export class SessionTurns {
 
   async steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
     const ready = this.#place.ready();
-    if (this.#turn === undefined || ready === undefined || this.#prompt === undefined) {
+    if (this.#turn === undefined || ready === undefined || this.#preparing.length > 0) {
       this.send(input);
       return "sent";
     }
@@ -114,8 +147,7 @@ export class SessionTurns {
         return "sent";
       }
       const steered = ready.session.steer(content);
-      steered.result.catch((error: unknown) => this.#complain(error));
-      this.#watch(input, steered.accepted);
+      this.#watch(input, steered);
       return "steered";
     }
     this.#queue.addFirst(input);
@@ -124,9 +156,9 @@ export class SessionTurns {
     return "resent";
   }
 
-  #takeTold(): string[] {
+  #takeTold(): AttachedText[] {
     const report = this.#place.changes()?.takeReport();
-    return [...this.#told.splice(0), ...(report === undefined || report === "" ? [] : [report])];
+    return [...this.#told.splice(0), ...(report === undefined ? [] : [report])];
   }
 
   /** The state may have changed during an await. */
@@ -135,10 +167,17 @@ export class SessionTurns {
   }
 
   /** Shown until the agent has taken it. What it never takes is held in the queue: nothing that was written is lost. */
-  #watch(input: ChatInput, accepted: Promise<string>): void {
-    this.#steering.add(input);
+  #watch(input: ChatInput, steered: Prompt): void {
+    this.#steering.set(input, steered);
+    this.#steered.add(steered);
     this.#place.changed();
-    accepted
+    steered.result
+      .catch((error: unknown) => this.#complain(error))
+      .finally(() => {
+        this.#steered.delete(steered);
+        this.#wake();
+      });
+    steered.accepted
       .catch(() => {
         this.#queue.addFirst(input);
         this.#queue.hold();
@@ -171,7 +210,10 @@ export class SessionTurns {
   stop(): void {
     if (this.#turn === undefined) return;
     this.#turn = { ...this.#turn, isCancelling: true };
-    this.#prompt?.cancel();
+    // what the agent has not taken yet is withdrawn by itself
+    for (const steered of this.#steering.values()) steered.cancel();
+    if (this.#prompt !== undefined) this.#prompt.cancel();
+    else if (this.#preparing.length === 0) this.#place.ready()?.session.cancel();
     this.#skip?.();
     this.#place.changed();
   }
@@ -190,15 +232,20 @@ export class SessionTurns {
     }
   }
 
-  /** Sends the next prompt, if there is one and nothing is in its way. */
+  /** What waits is not sent to an agent that has just crashed. */
+  hold(): void {
+    this.#queue.hold();
+  }
+
+  /** Sends the next prompt, if there is one and nothing is in its way. An agent that works has a turn without one. */
   pump(): void {
     const ready = this.#place.ready();
     if (this.#turn !== undefined || ready === undefined) return;
-    const input = this.#queue.next();
-    if (input === undefined) return;
+    const isWorking = workStates.has(ready.session.state);
+    const input = isWorking ? undefined : this.#queue.next();
+    if (input === undefined && !isWorking) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
-    this.#preparing = [input.text];
-    this.#sending = [input.text];
+    this.#preparing = this.#sending = input === undefined ? [] : [input.text];
     this.#place.changed();
     this.#end = this.#run(input, ready);
   }
@@ -209,7 +256,7 @@ export class SessionTurns {
   }
 
   /** One turn. It never rejects. */
-  async #run(input: ChatInput, ready: Ready): Promise<void> {
+  async #run(input: ChatInput | undefined, ready: Ready): Promise<void> {
     // the time in which the user was asked is not the agent's
     const worked = () => performance.now() - this.#place.waitedMs();
     const started = worked();
@@ -218,17 +265,22 @@ export class SessionTurns {
     this.#hasBegun = false;
     try {
       // a snapshot that fails must not stop the turn
-      await this.#unlessStopped(changes?.begin(input.text).catch((error: unknown) => this.#complain(error)));
-      const content = await this.#content(input, ready, this.#takeTold());
-      result = await this.#answer(ready, content);
+      const begun = changes?.begin(input?.text ?? "").catch((error: unknown) => this.#complain(error));
+      await this.#unlessStopped(begun);
+      if (input !== undefined) {
+        const content = await this.#content(input, ready, this.#takeTold());
+        result = await this.#answer(ready, content);
+      }
       for (;;) {
+        this.#prompt = undefined;
+        result = (await this.#restOfWork(ready)) ?? result;
         // what the user said beside a no
         const text = ready.host.agent.takeUnsaid(ready.session.sessionId);
         if (text === undefined || this.#turn?.isCancelling !== false) break;
         result = await this.#answer(ready, [{ type: "text", text }]);
       }
     } catch (error) {
-      await this.#failed(error, input);
+      result = (await this.#failed(error, input)) ?? result;
     }
     this.#prepared();
     this.#prompt = undefined;
@@ -239,6 +291,20 @@ export class SessionTurns {
     this.#place.ended({ result, durationMs, ...(changed && { changed }) });
     this.#place.changed();
     this.pump();
+  }
+
+  /** Waits until the agent is idle and has nothing left to do: it may begin with a message where it ended the work before. */
+  async #restOfWork({ session }: Ready): Promise<PromptResult | undefined> {
+    let hasWorked = false;
+    // a state that nobody knows begins nothing, and ends nothing
+    const works = () => workStates.has(session.state) || (hasWorked && session.state !== "idle");
+    while (this.#steered.size > 0 || works()) {
+      hasWorked = true;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    return hasWorked ? this.#lastEnd : undefined;
   }
 
   /** A snapshot may take long, or hang on what the agent left behind. The user need not wait for it. */
@@ -252,22 +318,32 @@ export class SessionTurns {
     }
   }
 
-  async #failed(error: unknown, input: ChatInput): Promise<void> {
-    const { isCrash, isLost } = await import("./session-problem.ts");
+  /** Returns the result if it is no error. */
+  async #failed(error: unknown, input: ChatInput | undefined): Promise<PromptResult | undefined> {
+    const { isCrash, isTaken, isUnsent } = await import("./session-problem.ts");
+    if (isTaken(error)) {
+      // it goes on elsewhere, which the session says
+      this.#queue.hold();
+      return { stopReason: "cancelled" };
+    }
     const hasEnded = isCrash(error);
-    if (!hasEnded && !isLost(error)) return this.#complain(error);
+    if (!hasEnded && !isUnsent(error)) {
+      this.#complain(error);
+      return undefined;
+    }
     // the agent has done nothing about it: it can be sent again
-    if (!this.#hasBegun) this.#queue.addFirst(input);
+    if (!this.#hasBegun && input !== undefined) this.#queue.addFirst(input);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
-    if (!hasEnded) return this.#complain(error);
-    await this.#place.crashed(error);
+    if (hasEnded) await this.#place.crashed(error);
+    else this.#complain(error);
+    return undefined;
   }
 
   async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
     if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
     const { lateMs } = ready.host.agent.target.entry.quirks ?? {};
-    const late = lateMs === undefined ? undefined : await this.#lateUpdates();
+    const late = lateMs === undefined || lateMs === 0 ? undefined : await this.#lateUpdates();
     late?.begin();
     const prompt = ready.session.prompt(content);
     this.#prompt = prompt;
@@ -295,7 +371,7 @@ export class SessionTurns {
   async #content(
     input: ChatInput,
     { host, session }: Ready,
-    told: readonly string[],
+    told: readonly AttachedText[],
   ): Promise<readonly ContentBlock[]> {
     const { promptBlocks } = await import("./prompt-blocks.ts");
     const accepts = host.agent.running?.capabilities;
@@ -310,4 +386,5 @@ export class SessionTurns {
   }
 }
 
+type StateUpdate = Extract<SessionUpdate, { sessionUpdate: "state_update" }>;
 type Ready = NonNullable<ReturnType<TurnPlace["ready"]>>;

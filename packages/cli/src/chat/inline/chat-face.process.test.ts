@@ -18,10 +18,10 @@ const waits = {
 test("the prompt is there before the agent is, and takes what is written", patience, async (t) => {
   const { shown, screen, terminal, shows } = await faceWith(t, waits);
   screen.flush();
-  assert.match(await shown(), /^far · starting[^\n]*\n> write/);
+  assert.match(await shown(), /^far · starting[^\n]*\n╭─+\n│ > write.*\n╰─ Ctrl-K/);
   terminal.type("hello");
   await shows(/> hello/);
-  assert.deepEqual(await terminal.cursor(), { row: 1, column: 7 });
+  assert.deepEqual(await terminal.cursor(), { row: 2, column: 9 });
   await shows(/^far · workspace|^far(?! · starting)/);
 });
 
@@ -31,7 +31,7 @@ test(
   async (t) => {
     const { send, far, shows, terminal, screen, answered } = await faceWith(t, waits, {
       columns: 60,
-      rows: 12,
+      rows: 16,
     });
     send("do it");
     const text = await shows(/- two/);
@@ -51,6 +51,17 @@ test(
     assert.equal(all.split("Done.").length, 12);
   },
 );
+
+test("the end of an agent is told below what it said before", patience, async (t) => {
+  const { send, far, shows } = await faceWith(t, waits);
+  send("do it");
+  await far.agent.reached("go");
+  await shows(/- two/);
+  far.cut();
+  const text = await shows(/the agent ended/);
+  assert.match(text, /- two[\s\S]*the agent ended/);
+  assert.equal(text.split("- two").length, 2, "it is printed once");
+});
 
 test("what is sent while the agent works waits, is shown, and is sent", patience, async (t) => {
   const { send, far, shows } = await faceWith(t, waits);
@@ -172,7 +183,7 @@ test("a list that is opened leaves the transcript in sight, however long it is",
   send("/agent");
   const text = await shows(/Agents/);
   assert.match(text, /Done\./);
-  assert.ok(text.split("\n").filter((line) => line.startsWith("│")).length <= 14, text);
+  assert.ok(text.split("\n").filter((line) => /^│ (?!> write)/.test(line)).length <= 14, text);
 });
 
 test("the plan of a turn is not pinned over the next one, nor after it", patience, async (t) => {
@@ -247,7 +258,7 @@ test("other colours are used at once, and nothing is printed again", patience, a
   far.agent.open("go");
   send("do it");
   await shows(/Done\.[\s\S]*> write/);
-  face.paint = (role, text) => (role === "user" ? `{${text}}` : text);
+  face.usePaint((role, text) => (role === "user" ? `{${text}}` : text), "mono");
   await shows(/\{> \}write/);
   screen.flush();
   const all = (await terminal.everything()).join("\n");

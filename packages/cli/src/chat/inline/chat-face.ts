@@ -1,9 +1,10 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
 import type { KeyPress } from "../../screen/key-press.ts";
+import type { DrawnPrompt } from "../../screen/prompt-editor.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
-import type { Paint } from "../../terminal/paint.ts";
+import type { Paint, ThemeName } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation, ConversationEvent, LiveSession } from "../conversation/conversation.ts";
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
@@ -12,8 +13,10 @@ import type { Sheet } from "../sheets/sheet.ts";
 import { Attention } from "./attention.ts";
 import { Composer } from "./composer.ts";
 import type { FaceActions } from "./face-actions.ts";
+import { faceTail } from "./face-tail.ts";
 import { Hint } from "./hint.ts";
 import type { pinnedLines as PinnedLines, TurnEnds } from "./pinned-lines.ts";
+import { frameColumns, framedPrompt } from "./prompt-frame.ts";
 import type { QuestionDock } from "./question-dock.ts";
 import { statusLine } from "./status-line.ts";
 import type { TranscriptPane } from "./transcript-pane.ts";
@@ -23,6 +26,8 @@ export interface ChatFaceOptions {
   readonly screen: Screen;
   readonly conversation: Conversation;
   readonly paint: Paint;
+  /** The name of its theme. Default: that of the terminal. */
+  readonly theme?: ThemeName;
   readonly isAnimated: boolean;
   readonly editor: string;
   /** Whether to tell the desktop when a turn ends or a question waits. */
@@ -31,11 +36,8 @@ export interface ChatFaceOptions {
   review?(session: LiveSession): SessionReview | undefined;
 }
 
-/** A list that the user opens is at most so high: what it pushes out of the window does not come back. */
-const openedRows = 14;
-
-/** Somebody who is asked may look around before the answer. */
-const whileAsked: ReadonlySet<ChatAction> = new Set(["transcript", "review", "files"]);
+/** Somebody who is asked may look around before the answer, or change the mode, which may be the answer. */
+const whileAsked: ReadonlySet<ChatAction> = new Set(["transcript", "review", "files", "mode"]);
 
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
@@ -57,6 +59,7 @@ export class ChatFace {
   /** Paints with the theme of the moment: what is printed stays as it is. */
   readonly #paint: Paint = (role, text) => this.#theme(role, text);
   #theme: Paint;
+  #themeName: ThemeName;
   /** What the user opened: a list, the help. It is above the questions. */
   #opened: Sheet | undefined;
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
@@ -71,6 +74,7 @@ export class ChatFace {
     this.screen = screen;
     this.conversation = conversation;
     this.#theme = paint;
+    this.#themeName = options.theme ?? "terminal";
     this.composer = new Composer({
       screen,
       conversation,
@@ -136,8 +140,13 @@ export class ChatFace {
     return this.#theme;
   }
 
-  set paint(paint: Paint) {
+  get theme(): ThemeName {
+    return this.#themeName;
+  }
+
+  usePaint(paint: Paint, theme: ThemeName): void {
     this.#theme = paint;
+    this.#themeName = theme;
     this.redraw();
   }
 
@@ -211,36 +220,28 @@ export class ChatFace {
     const { columns, rows } = this.screen;
     if (!isEarly) this.#transcript?.update(this.session, now);
     this.#attention.title();
-    const prompt = this.composer.draw(columns, this.#isAsking && this.#opened === undefined);
     const sheet = this.#sheet();
-    const below = prompt.lines.length + prompt.menu.length + 1;
-    // a question that does not fit must know it: it would be answered unseen
-    const room = Math.max(1, rows - below - 2, Math.min(4, rows - below - 1));
-    // what the user opens leaves the transcript in sight
-    const most = sheet === this.#opened ? Math.min(room, openedRows) : room;
-    const drawn = sheet?.draw({ columns, rows: most }, now);
     const ended = this.#endedAt.get(this.session) ?? { last: 0, before: 0 };
-    const pinned = this.#pinned?.(this.session, ended, columns, this.#paint) ?? [];
-    // beside a question as far as there is room; a list that the user opened stands alone
-    const isShown =
-      drawn === undefined || (sheet !== this.#opened && drawn.lines.length + pinned.length + 3 <= room);
-    const extras = isShown ? pinned : [];
-    const left = Math.max(1, room - (drawn?.lines.length ?? 0) - extras.length - 1);
-    const open = this.#transcript?.open.slice(-left) ?? [];
-    const isBelow = this.#transcript?.hasPrinted === true || open.length > 0;
-    const above = [...open, ...(isBelow && extras.length > 0 ? [""] : []), ...extras];
-    const blank = isBelow || above.length > 0 || drawn !== undefined ? [""] : [];
-    const sheetRow = above.length + blank.length;
-    const lines = [...above, ...blank, ...(drawn?.lines ?? []), this.#status(columns)];
-    const promptRow = lines.length;
-    const isSheetFocused = drawn !== undefined && (this.#opened !== undefined || this.#isAsking);
-    const cursor = isSheetFocused ? drawn.cursor : prompt.cursor;
-    const row = isSheetFocused ? sheetRow : promptRow;
-    return {
-      lines: [...lines, ...prompt.lines, ...prompt.menu],
-      isPartial: this.#transcript?.isBehind === true,
-      ...(cursor && { cursor: { row: cursor.row + row, column: cursor.column } }),
-    };
+    const tail = faceTail({
+      columns,
+      rows,
+      open: this.#transcript?.open ?? [],
+      hasPrinted: this.#transcript?.hasPrinted === true,
+      pinned: this.#pinned?.(this.session, ended, columns, this.#paint) ?? [],
+      sheet: sheet && { isOpened: sheet === this.#opened, draw: (size) => sheet.draw(size, now) },
+      isSheetFocused: this.#opened !== undefined || this.#isAsking,
+      status: this.#status(columns),
+      prompt: this.#prompt(columns, rows),
+    });
+    return { ...tail, isPartial: this.#transcript?.isBehind === true };
+  }
+
+  #prompt(columns: number, rows: number): DrawnPrompt {
+    const { title } = this.session;
+    const isFocused = this.#opened === undefined && !this.#isAsking;
+    const frame = { columns, rows, title, paint: this.#paint, isFocused };
+    const isAsked = this.#isAsking && this.#opened === undefined;
+    return framedPrompt(this.composer.draw(columns - frameColumns(frame), isAsked), frame);
   }
 
   #status(columns: number): string {
@@ -303,9 +304,10 @@ export class ChatFace {
       case "turn":
         return this.#turnEnded(event);
       case "state":
-        this.#attention.problem(event.session);
         this.#remember();
-        return this.#settle(event.session);
+        // what came before an end is printed before it
+        this.#settle(event.session);
+        return this.#attention.problem(event.session);
       case "shown":
         this.composer.text = this.session.draft;
         this.#transcript?.show(this.session);
@@ -325,10 +327,11 @@ export class ChatFace {
     );
   }
 
-  /** A session that was continued is printed to its end: no turn will end it. */
+  /** A session that was continued is printed to its end: no turn will end it. Nothing more comes of one that has ended. */
   #settle(session: LiveSession): void {
     const { phase, turn } = session;
-    if (phase === "ready" && turn === undefined) this.#transcript?.settle(session);
+    const isOver = phase === "ready" ? turn === undefined : phase === "crashed";
+    if (isOver) this.#transcript?.settle(session);
   }
 
   #turnEnded(event: Extract<ConversationEvent, { kind: "turn" }>): void {
@@ -375,6 +378,7 @@ export class ChatFace {
         return !isSheetFocused && !this.composer.hasMenu && this.#keys.goOn();
       case "newline":
       case "focus":
+      case "deleteLine":
       case undefined:
         return key.text === "?" && this.composer.text === "" && !isSheetFocused && this.#act("help");
       default:

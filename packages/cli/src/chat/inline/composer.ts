@@ -189,7 +189,9 @@ export class Composer {
 
 function hintOf({ current }: Conversation, width: number, isAsked: boolean): string {
   if (isAsked) return fitting(width, ["answer the question, or press Tab to write a prompt", "Tab to write"]);
-  const { phase, turn, queue } = current;
+  const { phase, problem, turn, queue } = current;
+  if (problem?.status !== undefined)
+    return fitting(width, ["Enter tries again, /new starts a new session", "Enter tries again"]);
   if (phase === "starting") return fitting(width, ["write; it is sent when the agent is ready"]);
   if (phase === "crashed" || phase === "failed")
     return fitting(width, [

@@ -4,6 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { stopProcess } from "../../screen/stop-process.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatInput } from "../conversation/conversation.ts";
+import { paletteEntries } from "../keys/help-entries.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
 import { UnknownCommands } from "../keys/unknown-commands.ts";
 import { type NamedResult, resultLines } from "../review/result-lines.ts";
@@ -60,6 +61,10 @@ export class FaceActions {
         return this.#face.openFull(
           new HelpSheet({ paint: this.#face.paint, closed: () => this.#face.openFull(undefined) }),
         );
+      case "palette":
+        return this.#palette();
+      case "stop":
+        return session.cancel();
       case "steer":
         return this.#steer();
       case "leave":
@@ -97,7 +102,9 @@ export class FaceActions {
       case "rename":
         return rest === ""
           ? this.#face.hint("type /rename and the new title")
-          : this.#face.attempt(session.rename(rest));
+          : this.#face.attempt(
+              session.rename(rest).then(() => this.#face.say(`renamed to ${safeLine(rest)}`)),
+            );
       case "export":
         return this.#face.attempt(this.#sessions.export(rest));
       case "copy":
@@ -119,13 +126,36 @@ export class FaceActions {
       // the prompt does these itself
       case "send":
       case "newline":
-      case "stop":
       case "clear":
       case "focus":
+      case "deleteLine":
         return;
       default:
         return action satisfies never;
     }
+  }
+
+  /** All commands, ours and those of the agent. */
+  #palette(): void {
+    const { session, composer } = this.#face;
+    const ours = paletteEntries.map((entry) => ({
+      label: entry.label,
+      detail: entry.help,
+      value: () => (entry.typed === undefined ? this.run(entry.action, "") : write(entry.typed)),
+    }));
+    const names = new Set(chatCommands.map(({ name }) => name));
+    const theirs = session.commands
+      .filter(({ name }) => !names.has(name))
+      .map(({ name, description }) => ({
+        label: `/${safeLine(name)}`,
+        detail: safeLine(description.slice(0, 1_000)),
+        value: () => write(`/${name} `),
+      }));
+    const write = (text: string) => {
+      if (composer.isEmpty) composer.text = text;
+      else this.#face.hint(`the prompt is not empty: clear it, then type ${safeLine(text)}`);
+    };
+    this.#choices.pick("Commands", [...ours, ...theirs], (work) => work());
   }
 
   readonly #close = (): void => this.#face.open(undefined);
@@ -259,7 +289,7 @@ export class FaceActions {
         cwd: session.cwd,
         closed: () => this.#face.openFull(undefined),
         redraw: () => this.#face.redraw(),
-        said: (text) => session.tell(text),
+        said: (told) => session.tell(told),
       }),
     );
   }

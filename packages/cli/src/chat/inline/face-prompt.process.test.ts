@@ -67,7 +67,7 @@ test("another theme prints nothing again", patience, async (t) => {
   far.agent.open("go");
   send("do it");
   await shows(/Done\./);
-  face.paint = painter(true, { FORCE_COLOR: "1" }, "light");
+  face.usePaint(painter(true, { FORCE_COLOR: "1" }, "light"), "light");
   screen.flush();
   const all = (await terminal.everything()).join("\n");
   assert.equal(all.split("Done.").length, 2);
@@ -82,7 +82,7 @@ test("a session of the list is exported, renamed or closed by a key", patience, 
   terminal.press(keys.ctrlP);
   await shows(/Sessions[\s\S]*first words[\s\S]*Alt-E exports/);
   terminal.press("\u001be");
-  await shows(/written to .*session-/);
+  await shows(/written to\s+\S*session-/);
   const [file = ""] = readdirSync(cwd).filter((name) => name.startsWith("session-"));
   assert.match(readFileSync(join(cwd, file), "utf8"), /first words/);
   terminal.press(keys.ctrlP);
@@ -111,4 +111,109 @@ test("a command of ours is never sent to the agent, also not while it works", pa
   await shows((text) => !/rename/.test(text));
   assert.equal(session.title, "A title");
   assert.equal(session.turn?.isCancelling, false);
+});
+
+const select = (
+  configId: string,
+  category: string,
+  value: string,
+  names: Readonly<Record<string, string>>,
+) => ({
+  ...{ configId, category, type: "select", name: configId, currentValue: value },
+  options: Object.entries(names).map(([each, name]) => ({ value: each, name })),
+});
+
+/** Values of options as some agents call them. */
+const configured = {
+  ...waits,
+  open: {
+    configOptions: [
+      select("Mode", "mode", "https://example.org/modes#ask", {
+        "https://example.org/modes#ask": "Ask first",
+        "https://example.org/modes#auto": "Autopilot",
+      }),
+      select("Model", "model", "$runtime|sonnet", {
+        "$runtime|sonnet": "Sonnet 5",
+        "$runtime|opus": "Opus 5",
+      }),
+      { configId: "web", type: "boolean", name: "Web", currentValue: true },
+    ],
+  },
+} as unknown as Parameters<typeof faceWith>[1]; // as: a fixture
+
+test(
+  "the first line says who works here, with which model, where, in which mode and sandbox",
+  patience,
+  async (t) => {
+    const { shows, send, far, cwd } = await faceWith(t, configured, { columns: 140 });
+    const [first = ""] = (await shows(/^far \(/)).split("\n");
+    assert.equal(first, `far (scripted-agent 1.0.0) · Sonnet 5 · ${cwd} · mode Ask first · no sandbox`);
+    far.agent.open("go");
+    send("do it");
+    assert.match(await shows(/Done\./), /^far \(.*\n\n› do it/, "above everything else");
+  },
+);
+
+test(
+  "Alt-O shows the names of values, and a part of a name filters the list of models",
+  patience,
+  async (t) => {
+    const { shows, send, terminal, session } = await faceWith(t, configured);
+    await shows(/^far \(/);
+    terminal.press("\u001bo");
+    const options = await shows(/Options >/);
+    assert.match(options, /Mode +Ask first\n.*Model +Sonnet 5\n.*Web +on/);
+    assert.doesNotMatch(options, /example\.org|runtime/);
+    terminal.press(keys.escape);
+    await shows((text) => !/Options >/.test(text));
+    send("/model opu");
+    assert.doesNotMatch(await shows(/Model > opu[\s\S]*Opus 5/), /\d .*Sonnet 5/);
+    terminal.press(keys.enter);
+    await shows(/far · Ask first · Opus 5/);
+    assert.equal(session.options.find(({ configId }) => configId === "Model")?.currentValue, "$runtime|opus");
+  },
+);
+
+test(
+  "Ctrl-K lists every command with its key, filtered by what is typed; Alt-K deletes to the end of the line",
+  patience,
+  async (t) => {
+    const { shows, terminal, face } = await faceWith(t, waits, { rows: 40 });
+    await shows(/^far \(/);
+    terminal.type("a draft");
+    terminal.press("\u000b");
+    assert.equal(face.composer.text, "a draft");
+    assert.match(await shows(/Commands >/), /\/agent \[NAME\] {2}Alt-A +start a session with another agent/);
+    terminal.type("whole transcript");
+    await shows(/Commands > whole transcript[\s\S]*> Ctrl-O/);
+    terminal.press(keys.enter);
+    await shows(/q back/);
+    terminal.press(keys.escape);
+    await shows(/│ > a draft/);
+    terminal.press("\u0001", "\u001bk");
+    assert.equal(face.composer.text, "");
+    terminal.press("\u000b");
+    await shows(/Commands >/);
+    terminal.type("rename");
+    terminal.press(keys.enter);
+    assert.equal(face.composer.text, "/rename ", "it needs a title");
+  },
+);
+
+test("a renamed session says so, and its title stands above the prompt", patience, async (t) => {
+  const { shows, send } = await faceWith(t, waits);
+  await shows(/^far \(/);
+  send("/rename The bicycle bell");
+  assert.match(await shows(/renamed to The bicycle bell/), /\n╭─ The bicycle bell ─+\n│ > /);
+});
+
+test("the list of themes marks the one that is used", patience, async (t) => {
+  const { shows, send, terminal } = await faceWith(t, waits);
+  await shows(/^far \(/);
+  send("/theme");
+  await shows(/> 1 ✓ terminal/);
+  terminal.type("ligh");
+  terminal.press(keys.enter);
+  send("/theme");
+  await shows(/✓ light/);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { patience } from "../../../test/support/chat-probe.ts";
+import { chatHome, chatWith, farAgent, patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
 
 const asks = {
@@ -46,7 +46,7 @@ test(
     const quiet = quietly(t);
     const { send, shows, terminal, session, shown } = await faceWith(t, asks);
     send("delete");
-    await shows(/Delete everything[\s\S]*y once/);
+    await shows(/Delete everything[\s\S]*y (?:once| yes, this once)/);
     terminal.press("y", "a", "y");
     assert.equal(session.questions.length, 1, "too early");
     quiet();
@@ -63,7 +63,7 @@ test("a key that was meant for a list above the question does not answer it", pa
   const quiet = quietly(t);
   const { send, shows, terminal, session, face } = await faceWith(t, asks);
   send("delete");
-  await shows(/y once/);
+  await shows(/y (?:once| yes, this once)/);
   quiet();
   terminal.press(keys.tab);
   terminal.press(keys.ctrlP);
@@ -71,7 +71,7 @@ test("a key that was meant for a list above the question does not answer it", pa
   quiet();
   terminal.press(keys.tab);
   terminal.press(keys.escape);
-  await shows((text) => /y once/.test(text) && !/Sessions/.test(text));
+  await shows((text) => /y (?:once| yes, this once)/.test(text) && !/Sessions/.test(text));
   terminal.press(keys.tab);
   terminal.press("y");
   assert.equal(session.questions.length, 1, "too early after the list");
@@ -83,7 +83,7 @@ test("text in the prompt stays there, and Tab goes to the question", patience, a
   const { send, shows, terminal, session, face } = await faceWith(t, asks);
   send("delete");
   terminal.type("yes, and then ");
-  await shows(/y once/);
+  await shows(/y (?:once| yes, this once)/);
   terminal.type("more");
   assert.equal(face.composer.text, "yes, and then more");
   assert.equal(session.questions.length, 1);
@@ -104,12 +104,29 @@ test(
     session.send({ text: "delete" });
     await shows(/far \(delete\) needs you: Ctrl-P goes there/);
     conversation.show(session);
-    await shows(/y once/);
+    await shows(/y (?:once| yes, this once)/);
     terminal.press(keys.ctrlO);
     await shows(/a question waits for you: close this to answer$/);
     terminal.press("q");
-    await shows((text) => /y once/.test(text) && !/question waits for you/.test(text));
+    await shows((text) => /y (?:once| yes, this once)/.test(text) && !/question waits for you/.test(text));
     assert.equal(session.questions.length, 1);
     send("later");
   },
 );
+
+test("what a rule refuses is said once: at the question of the agent", patience, async (t) => {
+  const steps = [
+    {
+      tool: { title: "make", kind: "execute", rawInput: { command: "make" } },
+      steps: [{ ask: true, on: { refused: [{ say: "not run" }], cancelled: [{ say: "not run" }] } }],
+    },
+  ];
+  const far = await farAgent(t, { otherwise: steps } as never);
+  const { cwd } = chatHome(t, { far });
+  const { session, answered, notices } = chatWith(t, { cwd, agent: "far", deny: ["exec"] });
+  session.send({ text: "go" });
+  assert.match(await answered(1), /not run/);
+  const answers = session.view.timeline.flatMap((item) => (item.kind === "permission" ? [item.answer] : []));
+  assert.match(JSON.stringify(answers), /"parley.dev\/refusal":"deny exec/);
+  assert.doesNotMatch(notices(), /refused/);
+});

@@ -33,6 +33,7 @@ export async function showInline(conversation: Conversation, options: InlineOpti
       screen,
       conversation,
       paint,
+      ...(theme && { theme }),
       isAnimated,
       notifies,
       editor: editor ?? "vi",

@@ -4,7 +4,7 @@ import { drawing } from "../../draw/draw-options.ts";
 import { backgroundLine } from "../../draw/event-lines.ts";
 import { marksFor } from "../../draw/marks.ts";
 import { planLines } from "../../draw/plan-lines.ts";
-import { clipped } from "../../draw/text-lines.ts";
+import { clipped, wrappedWords } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { LiveSession } from "../conversation/conversation.ts";
@@ -35,9 +35,13 @@ export function pinnedLines(
     .slice(0, mostWaiting)
     .map(({ text }, at) => `${at === 0 ? "next" : "then"}  ${safeLine(text)}`);
   const more = queue.length > mostWaiting ? [`and ${queue.length - mostWaiting} more`] : [];
+  const { wait } = turn ?? {};
   return [
     ...planLines({ plans }, { ...options, isIdle: turn === undefined }),
     ...(background === undefined ? [] : [background]),
+    ...(wait === undefined
+      ? []
+      : wrappedWords(safeLine(wait.reason), width).map((line) => paint("warning", line))),
     ...[
       ...sending.map((text) => `sending  ${safeLine(text)}`),
       ...steering.map((text) => `now   ${safeLine(text)}`),

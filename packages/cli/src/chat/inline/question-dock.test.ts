@@ -85,6 +85,27 @@ test("TH5 a question in the place of another is not answered by a key that was m
   assert.deepEqual(docked.answers.slice(2), []);
 });
 
+test("whoever answers a question beside a draft answers the next one too, unless the draft goes on", () => {
+  const docked = new Docked();
+  docked.composer.isEmpty = false;
+  docked.show(docked.question("one"), docked.question("two"));
+  assert.equal(docked.dock.isFocused, false, "the user is writing");
+  docked.dock.turn();
+  docked.draw(0);
+  docked.yes(5_000);
+  assert.deepEqual(docked.answers, ["one true"]);
+  assert.equal(docked.dock.isFocused, true, "no key for the second question lands in the draft");
+  docked.draw(5_010);
+  docked.yes(9_000);
+  // the next one comes a moment later
+  docked.show(docked.question("three"));
+  assert.equal(docked.dock.isFocused, true);
+  docked.show();
+  docked.composer.touchedAt = performance.now() + 1;
+  docked.show(docked.question("four"));
+  assert.equal(docked.dock.isFocused, false, "the user writes again");
+});
+
 test("TH5 a question that was hidden must be there for a while again", () => {
   const docked = new Docked();
   docked.show(docked.question("one"));

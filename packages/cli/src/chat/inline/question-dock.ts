@@ -23,6 +23,9 @@ export class QuestionDock {
   /** When the last question went away. */
   #goneAt = Number.NEGATIVE_INFINITY;
 
+  /** Whether that one had the keys. */
+  #wasFocused = false;
+
   constructor(screen: Screen, composer: Composer) {
     this.#screen = screen;
     this.#composer = composer;
@@ -42,15 +45,18 @@ export class QuestionDock {
     const [first] = questions;
     if (first === this.#asked?.question) return false;
     const now = performance.now();
-    if (this.#asked !== undefined) this.#goneAt = now;
+    if (this.#asked !== undefined) {
+      this.#goneAt = now;
+      this.#wasFocused = this.#isFocused;
+    }
     this.#isChosen = false;
-    this.#isFocused = first !== undefined && !this.#isWriting();
+    this.#isFocused = first !== undefined && (this.#isAnswering() || !this.#isWriting());
     if (first === undefined) {
       this.#asked = undefined;
       return false;
     }
     const isAfterAnother = now - this.#goneAt < afterAnotherMs;
-    const place = { agent: agent.name, cwd, paint, screen: this.#screen, count, isAfterAnother };
+    const place = { agent: agent.asker, cwd, paint, screen: this.#screen, count, isAfterAnother };
     this.#asked = { question: first, sheet: questionSheet(first, place) };
     return true;
   }
@@ -73,6 +79,11 @@ export class QuestionDock {
     this.#isFocused = !this.#isFocused;
     this.#isChosen = true;
     return true;
+  }
+
+  /** Somebody who has answered a question and has not written since answers the next one too, also beside a draft. */
+  #isAnswering(): boolean {
+    return this.#wasFocused && this.#composer.touchedAt < this.#goneAt;
   }
 
   #isWriting(): boolean {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Entry } from "@parley/acp";
 import { createView } from "@parley/acp/view";
+import { modelWait } from "../../printers/model-wait.ts";
 import { painter } from "../../terminal/paint.ts";
 import type { LiveSession } from "../conversation/conversation.ts";
 import { pinnedLines } from "./pinned-lines.ts";
@@ -60,4 +62,32 @@ test("a prompt is shown as soon as it is sent, and a step that nobody works on i
   const turn = { startedAt: 0, isCancelling: false };
   assert.deepEqual(shown(turn, ["list"]), ["◐ Plan · 0 of 1 done", "  ◐ step", "sending  list"]);
   assert.deepEqual(shown(undefined, []), ["☐ Plan · 0 of 1 done", "  ☐ step"]);
+});
+
+test("a pause of the model is in the status with its time and its count, and its reason is above", () => {
+  const given = { attempt: 3, of: 5, delayMs: 8_000, reason: `The rate limit${bad} is reached` };
+  const entry = (retry: unknown) =>
+    modelWait({
+      ...{ format: 1, seq: 1, time: 10_000, kind: "update" },
+      update: { sessionUpdate: "session_info_update", _meta: { "parley.dev/retry": retry } },
+    } as Entry); // as: a fixture
+  const wait = entry(given);
+  assert.ok(wait);
+  const at = (now: number, turn: object) => {
+    const facts = { agent: { name: "parley" }, phase: "ready", cwd: "/", view: createView(), turn };
+    const none = { queue: [], questions: [], options: [], sending: [], steering: [], sandbox: "" };
+    const session = { ...facts, ...none } as unknown as LiveSession; // what is read
+    const above = pinnedLines(session, { last: 0, before: 0 }, 60, painter(false, {}));
+    return [...above, statusLine(session, 80, painter(false, {}), now)];
+  };
+  const turn = { startedAt: 0, isCancelling: false, wait };
+  assert.deepEqual(at(10_200, turn), [
+    "The rate limit\\u202e is reached",
+    "parley · waiting 8 s, attempt 3 of 5",
+  ]);
+  assert.equal(at(18_000, turn).at(-1), "parley · attempt 3 of 5");
+  assert.equal(at(10_200, { ...turn, isCancelling: true }).at(-1), "parley · stopping 10 s");
+  assert.equal(entry(null), null, "it is over");
+  for (const odd of [{}, { ...given, attempt: "3" }, { ...given, delayMs: Number.NaN }, 7, "soon", []])
+    assert.equal(entry(odd), null, JSON.stringify(odd));
 });

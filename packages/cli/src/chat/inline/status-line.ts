@@ -4,18 +4,19 @@ import type { SessionConfigOption } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
 import { costText } from "@parley/client/internal";
 import { clipped } from "../../draw/text-lines.ts";
+import { waitText } from "../../printers/model-wait.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import { displayWidth } from "../../terminal/word-wrap.ts";
 import type { LiveSession } from "../conversation/conversation.ts";
-import { choicesOf, selectsOf } from "../conversation/option-choices.ts";
+import { selectsOf, valueName } from "../conversation/option-choices.ts";
 
 const separator = " · ";
 /** Longer names would take the place of what the user must see. */
 const longestName = 32;
 
 /** A name that an agent or a repository chose. */
-function nameOf(text: string): string {
+export function nameOf(text: string): string {
   return clipped(safeLine(text.slice(0, 40 * longestName)), longestName);
 }
 
@@ -58,21 +59,23 @@ function statusParts(session: LiveSession, now: number): StatusPart[] {
 }
 
 function workText(session: LiveSession, now: number): Pick<StatusPart, "text" | "role"> {
-  const { phase, turn, questions, progress, runsCommand } = session;
+  const { phase, problem, turn, questions, progress, runsCommand } = session;
   const why = progress === undefined || progress.startsWith("starting") ? "" : `: ${nameOf(progress)}`;
   if (phase === "starting") return { text: `starting${why}` };
-  if (phase !== "ready") return { text: phase, role: "error" };
+  if (phase !== "ready") return { text: problem?.status ?? phase, role: "error" };
   if (questions.length > 0) return { text: "needs you", role: "warning" };
   if (turn === undefined) return runsCommand ? { text: "command runs", role: "accent" } : { text: "" };
+  if (turn.wait !== undefined && !turn.isCancelling)
+    return { text: waitText(turn.wait, now), role: "warning" };
   const seconds = Math.max(0, Math.floor((now - turn.startedAt) / 1000));
   return { text: `${turn.isCancelling ? "stopping" : "working"} ${seconds} s${why}`, role: "accent" };
 }
 
-function modelOf(options: readonly SessionConfigOption[]): string {
+/** The name of the model; empty if the agent has no choice of them. */
+export function modelOf(options: readonly SessionConfigOption[]): string {
   const [model] = selectsOf(options, "model");
   if (model === undefined) return "";
-  const { currentValue } = model;
-  return nameOf(choicesOf(model).find(({ value }) => value === currentValue)?.name ?? currentValue);
+  return nameOf(valueName(model));
 }
 
 /** An agent may report more than there is room for. */

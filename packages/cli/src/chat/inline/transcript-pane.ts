@@ -4,6 +4,7 @@ import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
 import { TranscriptFeed } from "../transcript/transcript-feed.ts";
+import { firstLine } from "./first-line.ts";
 
 export interface TranscriptPaneOptions {
   readonly screen: Screen;
@@ -21,6 +22,8 @@ export class TranscriptPane {
   isBehind = false;
   readonly #options: TranscriptPaneOptions;
   readonly #feeds = new Map<string, TranscriptFeed>();
+  /** Whether the first line is printed, or another session was shown. */
+  #hasBegun = false;
 
   constructor(options: TranscriptPaneOptions) {
     this.#options = options;
@@ -28,12 +31,24 @@ export class TranscriptPane {
 
   /** Prints what is finished, as far as a frame has time for it. The agent waits until all is drawn. */
   update(session: LiveSession, now: number): void {
+    if (!this.#begun(session)) return;
     const { columns: width, rows } = this.#options.screen;
     const { printed, tail, isBehind } = this.#feed(session).update(session.view, { width, rows, now });
     this.open = tail;
     this.isBehind = isBehind;
     session.holdOutput(isBehind);
     this.#print(printed);
+  }
+
+  /** The first line says what is known when the agent is there; what it replays before follows it. */
+  #begun(session: LiveSession): boolean {
+    if (this.#hasBegun) return true;
+    if (session.phase === "starting") return false;
+    this.#hasBegun = true;
+    const { screen, paint } = this.#options;
+    if (session.phase === "ready")
+      this.#print(this.#feed(session).own(firstLine(session, screen.columns, paint)));
+    return true;
   }
 
   /** Prints a sentence of ours, below what happened before it. */
@@ -45,6 +60,7 @@ export class TranscriptPane {
 
   turnEnded(session: LiveSession, summary: TurnSummary): void {
     const { screen } = this.#options;
+    this.#begun(session);
     this.open = [];
     this.#print(this.#feed(session).turnEnded(session.view, summary, screen.columns));
   }
@@ -52,12 +68,14 @@ export class TranscriptPane {
   /** Prints everything as it is: no turn runs. */
   settle(session: LiveSession): void {
     const { screen } = this.#options;
+    this.#begun(session);
     this.#print(this.#feed(session).settled(session.view, screen));
   }
 
   /** Another session is shown. */
   show(session: LiveSession): void {
     const { screen } = this.#options;
+    this.#hasBegun = true;
     this.open = [];
     this.#print(this.#feed(session).shown(session.view, session, screen));
   }

@@ -34,6 +34,8 @@ export type ChatAction =
   | "redraw"
   | "suspend"
   | "previousPrompt"
+  | "palette"
+  | "deleteLine"
   | "focus";
 
 export interface ChatKey {
@@ -64,6 +66,7 @@ export const chatKeys: readonly ChatKey[] = [
   },
   { keys: ["ctrl+d"], action: "leave", help: "leave, if the prompt is empty" },
   { keys: ["tab"], action: "focus", help: "complete a name; switch between an open question and the prompt" },
+  { keys: ["ctrl+k"], action: "palette", help: "list all commands with their keys; type to filter" },
   { keys: ["f1"], action: "help", help: "show this help (also ? at an empty prompt)" },
   { keys: ["ctrl+o"], action: "transcript", help: "show the whole transcript: fold, search, jump, copy" },
   {
@@ -77,6 +80,7 @@ export const chatKeys: readonly ChatKey[] = [
   { keys: ["alt+m"], action: "models", help: "change the model" },
   { keys: ["alt+o"], action: "options", help: "change an option of the agent" },
   { keys: ["ctrl+r"], action: "history", help: "search earlier prompts" },
+  { keys: ["alt+k"], action: "deleteLine", help: "delete to the end of the line" },
   { keys: ["ctrl+g"], action: "editor", help: "write the prompt in $EDITOR" },
   { keys: ["ctrl+v"], action: "image", help: "paste an image" },
   { keys: ["alt+q"], action: "queue", help: "edit, move or delete waiting prompts" },

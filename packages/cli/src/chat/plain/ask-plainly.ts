@@ -27,7 +27,7 @@ export async function askPlainly(
     ask: (text: string, other?: AbortSignal) => lines.ask(text, either(other)),
     write,
   };
-  const agent = question.from ?? session.agent.name;
+  const agent = question.from ?? session.agent.asker;
   if (question.from !== undefined)
     write(`${paint("dim", `${question.from}, started by ${session.agent.name}, asks:`)}\n`);
   switch (question.kind) {

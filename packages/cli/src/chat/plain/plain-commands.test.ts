@@ -46,6 +46,7 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
   const plain = new PlainCommands({
     conversation,
     lines,
+    paint: (_, text) => text,
     review: () => undefined,
     say: (text) => said.push(text),
     leave: () => undefined,

@@ -1,9 +1,18 @@
 // What the lines of the plain face do: prompts, shell lines, and commands with lists to choose from by number.
 
+import type { SessionConfigOption } from "@parley/acp";
+import { endsQuestions, unaskedMode } from "../../agents/known-modes.ts";
 import { age, home } from "../../sessions/stored-sessions.ts";
+import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation, LiveSession, SessionTarget } from "../conversation/conversation.ts";
-import { choiceNamed, choicesOf, type SelectOption, selectsOf } from "../conversation/option-choices.ts";
+import {
+  choiceNamed,
+  choicesOf,
+  type SelectOption,
+  selectsOf,
+  valueName,
+} from "../conversation/option-choices.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
 import { UnknownCommands } from "../keys/unknown-commands.ts";
@@ -16,6 +25,9 @@ export interface PlainCommandsOptions {
   readonly conversation: Conversation;
   readonly lines: LineInput;
   review(session: LiveSession): SessionReview | undefined;
+  readonly paint: Paint;
+  /** Default: lines are not wrapped. */
+  columns?(): number | undefined;
   say(text: string): void;
   leave(): void;
 }
@@ -240,17 +252,13 @@ export class PlainCommands {
   async #allOptions(): Promise<void> {
     const { options } = this.#session;
     const choices = options.map((option) => {
-      const [select] = selectsOf([option]);
-      const named = select && choicesOf(select).find(({ value }) => value === select.currentValue);
-      const current = named?.name ?? String(option.currentValue ?? "");
-      return { label: `${safeLine(option.name)}: ${safeLine(current)}`, value: option };
+      return { label: `${safeLine(option.name)}: ${safeLine(valueName(option))}`, value: option };
     });
     const option = await this.#pick("Options", choices);
     if (option === undefined) return;
     const [select] = selectsOf([option]);
     if (select !== undefined) return this.#setTo(select, "");
-    if (option.type === "boolean")
-      return this.#set(option.configId, safeLine(option.name), option.currentValue !== true);
+    if (option.type === "boolean") return this.#set(option, option.currentValue !== true);
     this.#say(`${safeLine(option.name)} is of a kind that this version does not know.`);
   }
 
@@ -266,12 +274,23 @@ export class PlainCommands {
       value,
     }));
     const value = named?.value ?? (await this.#pick(safeLine(option.name), choices));
-    if (value !== undefined) await this.#set(option.configId, safeLine(option.name), value);
+    if (value !== undefined && (await this.#isMeant(option, value))) await this.#set(option, value);
   }
 
-  async #set(configId: string, name: string, value: string | boolean): Promise<void> {
+  /** A mode in which nothing is asked is asked about once. */
+  async #isMeant(option: SelectOption, value: string): Promise<boolean> {
+    const choice = choicesOf(option).find((each) => each.value === value);
+    const isMode = option.category === "mode" && value !== option.currentValue;
+    if (!isMode || choice === undefined || !endsQuestions(choice)) return true;
+    this.#say(safeLine(unaskedMode(this.#session.agent.name, choice.name)));
+    const answer = await this.#options.lines.ask("Switch to it? y or n: ");
+    return answer?.trim().toLowerCase() === "y";
+  }
+
+  async #set({ configId, name, category }: SessionConfigOption, value: string | boolean): Promise<void> {
     await this.#session.setOption(configId, value);
-    this.#say(`${name}: ${safeLine(String(value))}`);
+    // the transcript tells each change of the mode
+    if (category !== "mode") this.#say(`${safeLine(name)}: ${safeLine(String(value))}`);
   }
 
   // ---- what was changed
@@ -282,7 +301,16 @@ export class PlainCommands {
     if (review === undefined) return this.#say("Changes are not followed here.");
     const { lines } = this.#options;
     const say = (text: string) => this.#say(text);
-    await work({ review, cwd: session.cwd, lines, say, isBusy: () => session.turn !== undefined });
+    const { paint, columns } = this.#options;
+    await work({
+      review,
+      cwd: session.cwd,
+      paint,
+      columns: columns?.(),
+      lines,
+      say,
+      isBusy: () => session.turn !== undefined,
+    });
   }
 
   #files(): void {

@@ -49,7 +49,7 @@ test(
     assert.match(ran.stdout, /^> hello\n\nyou said hello\n/);
     assert.match(
       ran.stdout,
-      /Mode:\n1\. Ask \(now\)\n2\. Code\nNumber, 1 to 2, or Enter for none: 2\nMode: code\n/,
+      /Mode:\n1\. Ask \(now\)\n2\. Code\nNumber, 1 to 2, or Enter for none: 2\n\n! mode: Ask → Code\n/,
     );
     assert.match(ran.stdout, /! echo from the shell\n {4}from the shell\n/);
     assert.match(ran.stdout, /you said again/);
@@ -94,7 +94,7 @@ test(
     await probe.parley(["config", "set", "client.agent", "mine"], { env });
     const steps = [
       { when: /Type a prompt/, type: "do it\ryes" },
-      { when: /n\/Enter no/, type: "\r" },
+      { when: /n\/Enter, e/, type: "\r" },
       { when: /not done/, type: "\u0015\u0004" },
     ];
     const ran = await probe.atTerminal(80, [], {
@@ -115,6 +115,18 @@ test(
   },
 );
 
+test("what a rule refuses is one line, with the rule", patience, async () => {
+  const agent = probe.agent([asks]);
+  const env = { PARLEY_HOME: join(probe.folder, "refused") };
+  const ran = await probe.parley(["chat", "--plain", "--deny", "*", "--", ...agent], {
+    env,
+    input: "do it\n",
+    cwd: probe.cwd,
+  });
+  assert.match(ran.stdout, /^\? Delete everything: refused: deny \* \(--deny\)$/m);
+  assert.equal(`${ran.stdout}${ran.stderr}`.split("refused").length - 1, 1, ran.stderr);
+});
+
 test("the config file makes every conversation plain", patience, async () => {
   const env = { PARLEY_HOME: join(probe.folder, "plain") };
   const set = await probe.parley(["config", "set", "chat.plain", "true"], { env });
@@ -133,7 +145,10 @@ test("changes are reviewed by number, and a turn is taken back and put back", pa
   const ran = await probe.parley([...flags, "--", ...agent], { input, cwd: probe.cwd });
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout, /1 file \+1 -1[\s\S]*undone notes\.txt[\s\S]*redone notes\.txt/);
-  assert.match(ran.stdout, /1\. notes\.txt, line 2, \+1 -1[\s\S]*- two\n\+ TWO\n[\s\S]*undone notes\.txt/);
+  assert.match(
+    ran.stdout,
+    /1\. notes\.txt, line 2, \+1 -1[\s\S]*2 - two\n2 \+ TWO\n[\s\S]*undone notes\.txt/,
+  );
   assert.equal(readFileSync(file, "utf8"), "one\ntwo\n");
 });
 

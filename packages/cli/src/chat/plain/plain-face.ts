@@ -1,7 +1,8 @@
 // The append-only face of a conversation, for screen readers, dumb terminals and pipes.
 
 import type { Entry } from "@parley/acp";
-import { turnSummaryLine } from "../../draw/usage-text.ts";
+import { drawItem } from "../../draw/draw-item.ts";
+import { turnSummaryLines } from "../../draw/usage-text.ts";
 import { bufferedOutput } from "../../printers/output.ts";
 import { TextPrinter } from "../../printers/text-printer.ts";
 import { painter } from "../../terminal/paint.ts";
@@ -66,6 +67,8 @@ class PlainFace {
     this.#commands = new PlainCommands({
       conversation,
       lines: this.#lines,
+      paint: this.#paint,
+      columns: () => columnsOf(process.stdout),
       review,
       say: (text) => this.#say(text),
       leave: () => this.#left.resolve(0),
@@ -110,8 +113,8 @@ class PlainFace {
       this.#printer.pause();
       this.#printer.resume();
       const width = columnsOf(process.stdout) ?? 200;
-      const line = turnSummaryLine(event.summary, { width, paint: this.#paint });
-      if (line !== "") this.#say(line);
+      const lines = turnSummaryLines(event.summary, { width, paint: this.#paint });
+      if (lines.length > 0) this.#say(lines.join("\n"));
     }
     if (event.kind === "state") this.#phase(session);
     if (event.kind === "questions") this.#ask();
@@ -165,8 +168,17 @@ class PlainFace {
       // what the user has just typed is on the terminal already
       if (isTerminal && session.phase === "ready" && isOwnWord(entry)) return;
       printer.entry(entry);
+      if (entry.kind === "answer") this.#answered(session, entry.askId);
     });
     return printer;
+  }
+
+  /** What became of a question, and by which rule: the printer of a run does not tell it. */
+  #answered({ view, cwd }: LiveSession, askId: string): void {
+    const item = view.timeline.findLast((each) => each.kind === "permission" && each.askId === askId);
+    if (item?.kind !== "permission" || item.answer?._meta === undefined) return;
+    const width = columnsOf(process.stdout) ?? Number.POSITIVE_INFINITY;
+    this.#say(drawItem(item, view, { width, paint: this.#paint, cwd }).join("\n"));
   }
 
   #say(text: string): void {

@@ -2,18 +2,27 @@
 
 import { relative } from "node:path";
 import type { FileChange, Hunk } from "@parley/review";
+import { diffLines } from "../../draw/diff-lines.ts";
+import { drawing } from "../../draw/draw-options.ts";
+import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import { type NamedResult, resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
-
-import { changedLine } from "../sheets/review-lines.ts";
+import { changedLine, hunkLines } from "../sheets/review-lines.ts";
 import { type PickPlace, pickByNumber } from "./pick-by-number.ts";
 
 export interface PlainReviewPlace extends PickPlace {
   readonly review: SessionReview;
   readonly cwd: string;
+  readonly paint: Paint;
+  readonly columns?: number | undefined;
   /** Whether the agent works: an undo waits then. */
   isBusy(): boolean;
+}
+
+interface OpenHunk {
+  readonly file: FileChange;
+  readonly hunk: Hunk;
 }
 
 /** Goes on until the user chooses nothing. */
@@ -30,13 +39,13 @@ export async function reviewPlainly(place: PlainReviewPlace): Promise<void> {
     const choices = open.map((value) => ({ label: labelOf(value.file, value.hunk, cwd), value }));
     const chosen = await pickByNumber("Changes to keep or undo", choices, place);
     if (chosen === undefined) return;
-    await decide(chosen.hunk, place);
+    await decide(chosen, place);
   }
 }
 
-async function decide(hunk: Hunk, place: PlainReviewPlace): Promise<void> {
+async function decide({ file, hunk }: OpenHunk, place: PlainReviewPlace): Promise<void> {
   const { review, cwd, lines, say } = place;
-  say(hunkText(hunk));
+  say(hunkText(hunk, file.path, place));
   const answer = (await lines.ask("k keeps it, u undoes it, Enter neither: "))?.trim().toLowerCase();
   if (answer === "k") {
     const kept = await review.keep([hunk.id]);
@@ -68,9 +77,13 @@ function labelOf({ path, kind }: FileChange, hunk: Hunk, cwd: string) {
   return safeLine(`${relative(cwd, path)}, ${where}${what}, +${added} -${removed}`);
 }
 
-const signs = { context: " ", added: "+", removed: "-" } as const;
-
-function hunkText({ lines, about }: Hunk): string {
-  const shown = lines.map(({ kind, text }) => `${signs[kind]} ${safeLine(text)}`);
+function hunkText(hunk: Hunk, path: string, { cwd, paint, columns }: PlainReviewPlace): string {
+  const width = columns ?? Number.POSITIVE_INFINITY;
+  const { about } = hunk;
+  const shown = diffLines(
+    hunkLines(hunk),
+    { path, showsFiles: false },
+    drawing({ width, paint, cwd, isExpanded: true }),
+  );
   return [...(about === undefined ? [] : [safeLine(about)]), ...shown].join("\n");
 }

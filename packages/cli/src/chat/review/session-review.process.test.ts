@@ -58,7 +58,7 @@ test(
     await second.close();
     const { review: third } = reviewed(t, { cwd, name: "mine", isContinued: true });
     await third.begin();
-    assert.match(third.takeReport() ?? "", /a\.txt/, "no prompt was sent since the undo");
+    assert.match(third.takeReport()?.text ?? "", /a\.txt/, "no prompt was sent since the undo");
     await third.end();
     await third.redoLast();
     assert.equal(readFileSync(file, "utf8"), "two\n");
@@ -109,6 +109,6 @@ test(
     assert.deepEqual(await review.end(), { files: 1, added: 1, removed: 1 });
     assert.notEqual(typeof (await undone), "string");
     assert.equal(readFileSync(file, "utf8"), "one\n");
-    assert.match(review.takeReport() ?? "", /a\.txt/);
+    assert.match(review.takeReport()?.text ?? "", /a\.txt/);
   },
 );

@@ -2,7 +2,9 @@
 
 import { join, resolve } from "node:path";
 import type { SessionView } from "@parley/acp/view";
+import type { AttachedText } from "@parley/client";
 import type { Review } from "@parley/review";
+import { counted } from "../../draw/text-lines.ts";
 import { stateFolder } from "../../settings/data-folder.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { TurnChanges } from "../conversation/session-turns.ts";
@@ -88,8 +90,9 @@ export class SessionReview implements TurnChanges, ReviewSource {
   }
 
   /** For the agent, with the next prompt: what was undone and put back. */
-  takeReport(): string | undefined {
-    return this.#review?.takeReport();
+  takeReport(): AttachedText | undefined {
+    const text = this.#review?.takeReport();
+    return text === undefined || text === "" ? undefined : { name: reportName(text), text };
   }
 
   async end(): Promise<{ files: number; added: number; removed: number } | undefined> {
@@ -228,4 +231,16 @@ function nameOf(prompt: string): string | undefined {
   const line = safeLine(prompt.slice(0, 1_000)).trim();
   if (line === "") return undefined;
   return line.length <= 60 ? line : `${line.slice(0, 59).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** Such as "1 change taken back": each part of a report has a heading and one line per change, with its own lines below. */
+function reportName(report: string): string {
+  let what = "";
+  const counts = new Map<string, number>();
+  for (const line of report.split("\n")) {
+    if (line.startsWith("The user took back")) what = "taken back";
+    else if (line.startsWith("The user put")) what = "put back";
+    else if (line.startsWith("- ")) counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${counted(count, "change")} ${name}`).join(", ");
 }

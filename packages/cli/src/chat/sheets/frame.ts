@@ -1,6 +1,7 @@
 // What all sheets look like: a bar on the left, content that scrolls, and lines below it that are always there.
 
 import { brokenLines, clipped, widthOf } from "../../draw/text-lines.ts";
+import { listedAnswers, packedAnswers, type ShownAnswer } from "../../questions/answer-rows.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -15,7 +16,7 @@ const bar = "│ ";
 export interface Foot {
   readonly lines: readonly string[];
   /** The keys that answer, with what they mean. */
-  readonly answers?: readonly string[];
+  readonly answers?: readonly (string | ShownAnswer)[];
   /** Where the user types, as the last line. */
   readonly field?: { readonly label: string; readonly input: LineField; readonly isHidden?: boolean };
 }
@@ -144,15 +145,25 @@ export function barred(
   return { lines: shown, cursor: { row: Math.max(0, cursor.row - hidden), column } };
 }
 
-/** As few rows as possible; no answer is in two of them. */
-function answerRows(answers: readonly string[], columns: number): string[] {
-  const rows: string[] = [];
-  for (const answer of answers) {
-    const longer = rows.length === 0 ? undefined : `${rows.at(-1)}  ${answer}`;
-    if (longer !== undefined && widthOf(longer) <= columns) rows[rows.length - 1] = longer;
-    else rows.push(clipped(`  ${answer}`, columns));
-  }
-  return rows;
+/** So much of the content is seen beside answers that have a row each. */
+const leastContent = 8;
+
+/** In a row each if there is room, else in as few rows as possible. */
+function answerRows(
+  answers: readonly (string | ShownAnswer)[],
+  columns: number,
+  most: number,
+  paint: Paint,
+): string[] {
+  const shown = answers.map((answer) => (typeof answer === "string" ? answerOf(answer) : answer));
+  const listed = listedAnswers(shown, columns, paint);
+  return listed.length <= most ? listed : packedAnswers(shown, columns, paint);
+}
+
+/** `y yes`: the key and what it does. Words without a key have none in colour. */
+function answerOf(text: string): ShownAnswer {
+  const [, keys = "", rest = text] = /^([^a-z\s]\S*|[a-z](?:\/\S+)?) (.*)$/.exec(text) ?? [];
+  return { keys, text: rest };
 }
 
 export interface Framed {
@@ -171,8 +182,9 @@ export interface Framed {
 export function framed(size: SheetSize, { paint, head = [], content, scrolled, foot, isFull }: Framed): Tail {
   const columns = innerColumns(size);
   const { lines, answers = [], field } = foot;
-  const words = answerRows(answers, columns).map((row) => paint("strong", row));
-  const wanted = [...lines.flatMap((line) => sheetRows(line, columns)), ...words];
+  const said = lines.flatMap((line) => sheetRows(line, columns));
+  const most = size.rows - head.length - said.length - Math.min(leastContent, content.length);
+  const wanted = [...said, ...answerRows(answers, columns, most, paint)];
   const fieldRows = field === undefined ? 0 : 1;
   // the last rows of a foot are the answers
   const below = wanted.slice(-Math.max(1, size.rows - fieldRows));

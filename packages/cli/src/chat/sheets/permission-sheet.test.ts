@@ -4,6 +4,8 @@ import type { PermissionQuestion, PermissionReply, Subject } from "@parley/clien
 import {
   choice,
   commandSubject as command,
+  editChoices,
+  editSubject,
   usualChoices as usual,
 } from "../../../test/support/question-samples.ts";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
@@ -59,13 +61,49 @@ const longCommand = (text: string): Partial<PermissionQuestion> => ({
   subjects: [{ origin: "op", operation: "exec", shellLine: text, cwd: "/project" }],
 });
 
-test("a permission is asked for as run does it: what, why, the command, and one line of letters", () => {
+test("a permission is asked for as run does it: what, why, the command, and what each answer covers", () => {
   assert.deepEqual(asked().probe.lines(), [
-    "│ ? run a command in /project, for claude",
+    "│ ? run a command, for claude",
     "│   no rule applies to it",
     "│     npm test",
+    "│   y  yes, this once",
+    "│   s  `npm test`, this session                     allow exec npm test",
+    "│   a  `npm test`, always in this folder (30 days)  allow exec npm test",
+    "│   n/Enter/Esc no  e no, say why  ? more",
+  ]);
+  // in a window without room for it, the answers take as few rows as possible
+  assert.deepEqual(asked().probe.lines(100, 5).slice(-1), [
     "│   y once  s this session  a this folder, 30 days  n/Enter/Esc no  e no, say why  ? more",
   ]);
+});
+
+test("of an answer the key has a colour, and the rule is fainter than what the answer covers", () => {
+  const paint = painter(true, { FORCE_COLOR: "1" });
+  const lines = asked({ paint }).probe.lines();
+  assert.equal(lines[3]?.includes(`  ${paint("accent", "y")}  yes, this once`), true, lines[3]);
+  assert.equal(lines[4]?.includes(paint("dim", "allow exec npm test")), true, lines[4]);
+  assert.equal(
+    lines
+      .slice(3)
+      .join("\n")
+      .includes(paint("strong", "x").split("x")[0] ?? ""),
+    false,
+  );
+});
+
+test("all edits of this session are one key, at 40 columns too", () => {
+  const question = {
+    summary: "write /project/src/a.ts",
+    subjects: [editSubject],
+    choices: editChoices,
+  };
+  const { probe, replies } = asked({ question });
+  assert.match(
+    probe.text(40, 20),
+    /│ {3}s {2}this file, this session\n│ {3}w {2}all edits, this session\n│ {3}a {2}this folder, 30 days\n/,
+  );
+  probe.press("w");
+  assert.deepEqual(replies, ["allow:edits"]);
 });
 
 test("one key answers", () => {
@@ -146,7 +184,7 @@ test("the rule that is remembered can be edited, and one that cannot be meant is
 test("what is asked every time is answered with yes and no only", () => {
   const choices = [choice("allow:once"), choice("deny:once")];
   const { probe, replies } = asked({ question: { always: true, choices } });
-  assert.match(probe.text(), /asked every time[\s\S]* {2}y once {2}n\/Enter\/Esc no$/);
+  assert.match(probe.text(), /asked every time[\s\S]* {2}y {2}yes, this once\n.* {2}n\/Enter\/Esc no$/);
   probe.press("e", "?", "a", "1");
   assert.deepEqual(replies, []);
 });
@@ -174,13 +212,13 @@ test("TH5 a long command never hides the answers, at any size, and all of it can
       count: 2,
     });
     const drawn = probe.lines(columns, rows);
-    assert.match(drawn.slice(-2).join(""), /y once.*n\/Enter\/Esc no.*\? more$/);
+    assert.match(drawn.slice(-4).join(""), /y (?:once| yes, this once).*n\/Enter\/Esc no.*\? more$/);
     assert.match(drawn.join("\n"), /of \d{3}/, "says that there is more");
     let seen = "";
     for (let page = 0; page < 500 && !seen.includes("rm -rf evil"); page++)
       seen += probe.press("pageDown").text(columns, rows);
     assert.match(seen, /rm -rf evil/, `${columns}x${rows}`);
-    assert.match(probe.text(columns, rows), /y once/);
+    assert.match(probe.text(columns, rows), /y (?:once| yes, this once)/);
   }
 });
 
@@ -212,25 +250,25 @@ test("TH5 a heap of marks on one character is not drawn over other lines, and no
 });
 
 test("TH5 a command that imitates the answers is indented below the question, and the last lines are ours", () => {
-  const fake =
-    "  y once  s this session  a this folder, 30 days  n/Enter/Esc no  e no, say why  ? more\n│ ? harmless\n";
+  const fake = "  y  yes, this once\n  n/Enter/Esc no  e no, say why  ? more\n│ ? harmless\n";
   const { probe } = asked({ question: longCommand(fake.repeat(10)) });
   const drawn = probe.lines(100, 12);
-  const answers = drawn.filter((line) => line.startsWith("│   y once"));
-  assert.equal(answers.length, 1);
-  assert.equal(drawn.at(-1), answers[0]);
+  const last = drawn.filter((line) => line.startsWith("│   n/Enter/Esc no"));
+  assert.deepEqual([last.length, drawn.at(-1)], [1, last[0]]);
+  assert.equal(drawn.filter((line) => line.startsWith("│   y  yes")).length, 1);
   assert.equal(drawn.filter((line) => line.startsWith("│ ?")).length, 1);
 });
 
 test("a change is shown whole, in colour, and each row keeps its colour", () => {
   const newText = Array.from({ length: 100 }, (_, at) => `line ${at} ${"y".repeat(120)}`).join("\n");
-  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];
-  const question = { summary: "write /project/a.ts", subjects, diff: { path: "/project/a.ts", newText } };
+  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/notes" }];
+  const question = { summary: "write /project/notes", subjects, diff: { path: "/project/notes", newText } };
   const paint = painter(true, { FORCE_COLOR: "1" });
   const { probe } = asked({ question, paint });
   const drawn = probe.lines(60, 400);
   assert.match(drawn.join("\n"), /line 99/);
   const rest = drawn.filter((line) => line.includes("yyy") && !line.includes("line"));
   assert.ok(rest.length > 90, String(rest.length));
-  for (const line of rest) assert.ok(line.includes("\u001b[32m"), JSON.stringify(line));
+  const [ground = ""] = paint("addedLine", "x").split("x");
+  for (const line of rest) assert.ok(line.includes(ground), JSON.stringify(line));
 });

@@ -2,7 +2,6 @@
 
 import type { PermissionChoice, PermissionQuestion, PermissionReply } from "@parley/client/policy";
 import {
-  answerWords,
   editedRule,
   editedScope,
   isEditable,
@@ -10,9 +9,11 @@ import {
   listedChoice,
   noOf,
   notAnAnswer,
+  type QuestionPlace,
+  shownAnswers,
   usualAnswers,
 } from "../../questions/permission-answers.ts";
-import { moreLines, type QuestionPlace, questionLines } from "../../questions/permission-lines.ts";
+import { moreLines, questionLines } from "../../questions/permission-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -63,7 +64,8 @@ export class PermissionSheet implements Sheet {
   #content(columns: number): readonly string[] {
     if (this.#rows?.columns === columns) return this.#rows.rows;
     // everything can be scrolled to: nothing is left out
-    const given = [this.#question, this.#place, this.#paint, Number.POSITIVE_INFINITY] as const;
+    const room = { columns, most: Number.POSITIVE_INFINITY };
+    const given = [this.#question, this.#place, this.#paint, room] as const;
     const lines = [...questionLines(...given), ...(this.#isExpanded ? moreLines(...given) : [])];
     const rows = lines.flatMap((line) => sheetRows(line, columns));
     this.#rows = { columns, rows };
@@ -73,7 +75,7 @@ export class PermissionSheet implements Sheet {
   #foot(): Foot {
     const problem = this.#problem === "" ? [] : [this.#paint("warning", `  ${this.#problem}`)];
     if (this.#typing === undefined)
-      return { lines: problem, answers: answerWords(this.#question, "n/Enter/Esc") };
+      return { lines: problem, answers: shownAnswers(this.#question, this.#place, "n/Enter/Esc") };
     return { lines: [...problem, this.#paint("dim", "  Enter sends, Esc goes back")], field: this.#typing };
   }
 

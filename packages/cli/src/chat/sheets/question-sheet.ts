@@ -1,7 +1,7 @@
 // The sheet for each kind of question.
 
 import { loginAsker } from "../../agents/login-asker.ts";
-import type { QuestionPlace } from "../../questions/permission-lines.ts";
+import type { QuestionPlace } from "../../questions/permission-answers.ts";
 import type { Screen } from "../../screen/screen.ts";
 import { openAddress } from "../../terminal/open-address.ts";
 import type { Paint } from "../../terminal/paint.ts";

@@ -68,11 +68,12 @@ function hunkRows(hunk: Hunk, path: string, columns: number, paint: Paint): stri
   return [
     paint(hunk.state === "open" ? "heading" : "dim", heading),
     ...about.map((row) => paint("warning", row)),
-    ...diffLines(patchRows(hunk), look, drawing({ width: columns, paint, cwd: "", isExpanded: true })),
+    ...diffLines(hunkLines(hunk), look, drawing({ width: columns, paint, cwd: "", isExpanded: true })),
   ];
 }
 
-function patchRows({ lines, oldStart, newStart }: Hunk): PatchRow[] {
+/** The lines of a hunk, to draw. */
+export function hunkLines({ lines, oldStart, newStart }: Hunk): PatchRow[] {
   let [old, now] = [oldStart, newStart];
   const isMixed = new Set(lines.map(({ ending }) => ending).filter((ending) => ending !== "")).size > 1;
   return lines.flatMap(({ kind, text, ending }): PatchRow[] => {

@@ -88,7 +88,7 @@ async function reviewed(
     cwd: "/p",
     closed: () => events.push("closed"),
     redraw: () => undefined,
-    said: (text) => events.push(text),
+    said: ({ text }) => events.push(text),
   });
   const probe = new SheetProbe(sheet);
   /** Presses keys and waits for what they do. */

@@ -1,6 +1,7 @@
 // The review: all changes of a session, hunk by hunk, to keep or to undo.
 
 import { relative } from "node:path";
+import type { AttachedText } from "@parley/client";
 import type { FileChange, Hunk } from "@parley/review";
 import { clipped } from "../../draw/text-lines.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
@@ -19,7 +20,7 @@ export interface ReviewSheetOptions {
   readonly closed: () => void;
   readonly redraw: () => void;
   /** Gets a comment for the agent. */
-  readonly said: (text: string) => void;
+  readonly said: (comment: AttachedText) => void;
   /** Paths are shown relative to it. */
   readonly cwd?: string;
 }
@@ -142,7 +143,11 @@ export class ReviewSheet implements Sheet {
     this.#comment = undefined;
     if (key.id === "escape" || text === "" || file === undefined || hunk === undefined) return;
     const where = hunk.kind === "lines" ? `, line ${changedLine(hunk)}` : "";
-    this.#options.said(`About your change of ${this.#path(file.path)}${where}: ${text}`);
+    const path = this.#path(file.path);
+    this.#options.said({
+      name: `a comment on ${path}`,
+      text: `About your change of ${path}${where}: ${text}`,
+    });
     this.#said = "The agent gets your comment with the next message.";
   }
 

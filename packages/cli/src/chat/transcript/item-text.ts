@@ -5,11 +5,12 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
 import type { SessionView, TimelineItem, ToolCallItem } from "@parley/acp/view";
 import { diffRows, patchOf } from "../../draw/patch-rows.ts";
-import { type Attachment, attachmentsOf, placeholder } from "../../draw/placeholders.ts";
+import { type Attachment, attachedName, attachmentsOf, placeholder } from "../../draw/placeholders.ts";
 
 export function itemText(item: TimelineItem, view: SessionView): string {
   switch (item.kind) {
     case "user_message":
+      return blocksText(item.content, attachedName);
     case "agent_message":
     case "agent_thought":
     case "session_message":
@@ -48,13 +49,16 @@ export function someText(item: TimelineItem, view: SessionView, test: (text: str
   );
 }
 
-function blocksText(blocks: readonly ContentBlock[]): string {
+function blocksText(
+  blocks: readonly ContentBlock[],
+  nameOf: (block: ContentBlock) => string | undefined = () => undefined,
+): string {
   let attachments = 0;
   return blocks
     .map((block) => {
       if (block.type === "text" && typeof block.text === "string") return block.text;
       attachments += 1;
-      return `\n${placeholder(block, attachments)}\n`;
+      return `\n${nameOf(block) ?? placeholder(block, attachments)}\n`;
     })
     .join("");
 }

@@ -5,7 +5,7 @@ import { drawItem } from "../../draw/draw-item.ts";
 import { type Marks, marksFor } from "../../draw/marks.ts";
 import { clipped, count, widthOf, wrappedWords } from "../../draw/text-lines.ts";
 import { isWorthShowing } from "../../draw/tool-card.ts";
-import { turnSummaryLine } from "../../draw/usage-text.ts";
+import { turnSummaryLines } from "../../draw/usage-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine, safeText } from "../../terminal/sanitise.ts";
 import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
@@ -139,8 +139,13 @@ export class TranscriptFeed {
       `${begin}${first}`,
       ...rest.map((line) => (line === "" ? line : `${noticeIndent}${line}`)),
     ];
+    return this.own(lines.map(paintLine));
+  }
+
+  /** Lines of ours. */
+  own(lines: readonly string[]): string[] {
     const page = new Page(this.#end);
-    page.put(lines.map(paintLine), "event", text);
+    page.put(lines, "event", lines);
     this.#end = page.end;
     return page.lines;
   }
@@ -149,14 +154,14 @@ export class TranscriptFeed {
   turnEnded(view: SessionView, summary: TurnSummary, width: number): string[] {
     const page = this.#settle(view, { columns: width, rows: 0 });
     const { paint } = this.#options;
-    const line = turnSummaryLine(summary, { width, paint, marks: this.#marks });
+    const lines = turnSummaryLines(summary, { width, paint, marks: this.#marks });
     const refused =
       summary.result.stopReason === "refusal"
         ? wrappedWords("The agent refused: this turn is removed from its context.", width).map((each) =>
             paint("warning", each),
           )
         : [];
-    if (widthOf(line) > 0) page.put([...refused, line], "text", summary);
+    if (refused.length + lines.length > 0) page.put([...refused, ...lines], "text", summary);
     this.#end = page.end;
     return page.lines;
   }

@@ -4,9 +4,11 @@
 import { jsonBytes, splitJsonBytes } from "../../../base/json-size.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
+import { entryFormat } from "../../../model/entry-format.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { type Chunk, isPlain, WholeFirst } from "../../../model/whole-first.ts";
 import type { StoredHistory } from "./guarded-store.ts";
+import { plainTextFrom } from "./plain-text.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 type Message = Extract<SessionUpdate, { sessionUpdate: "user_message" | "agent_message" | "agent_thought" }>;
@@ -27,24 +29,24 @@ export async function* replayedHistory(
   { maxSentBytes, edition }: Pick<SessionSender, "maxSentBytes" | "edition">,
 ): AsyncGenerator<readonly Replayed[], void> {
   const shown = new ShownAgain(maxSentBytes, edition.hasWholeMessages);
-  /** The JSON of the updates that are shown as they are stored. */
-  const texts = new Map<SessionUpdate, string>();
-  const replayed = (update: SessionUpdate): Replayed => ({ update, text: texts.get(update) });
   for await (const page of history.pages()) {
     const updates: Replayed[] = [];
     for (const stored of page) {
       if (stored.seq >= endSeq) break;
-      const update = updateOf(history.read(stored));
+      const { kind, format, text } = stored;
+      const plain = kind === "update" && format === entryFormat ? plainTextFrom(text) : undefined;
+      const update = plain ?? updateOf(history.read(stored));
       if (update === undefined) continue;
       // a message is one line, and another program may have written the entry
-      if (stored.kind === "update" && !stored.text.includes("\n")) texts.set(update, stored.text);
-      for (const each of shown.take(update)) updates.push(replayed(each));
+      const isLine = kind === "update" && !text.includes("\n");
+      shown.take({ update, text: isLine ? text : undefined }, updates);
     }
     yield updates;
-    texts.clear();
     if ((page.at(-1)?.seq ?? 0) >= endSeq) break;
   }
-  yield shown.end().map(replayed);
+  const rest: Replayed[] = [];
+  shown.end(rest);
+  yield rest;
 }
 
 /** The same for updates of which all are at hand. */
@@ -53,7 +55,10 @@ export function replayedUpdates(
   maxSentBytes: number,
 ): readonly SessionUpdate[] {
   const shown = new ShownAgain(maxSentBytes, true);
-  return [...updates.flatMap((update) => shown.take(update)), ...shown.end()];
+  const replayed: Replayed[] = [];
+  for (const update of updates) shown.take({ update, text: undefined }, replayed);
+  shown.end(replayed);
+  return replayed.map(({ update }) => update);
 }
 
 /** Whole messages, none of them larger than what one message can hold. */
@@ -69,17 +74,19 @@ class ShownAgain {
     this.#joined = new JoinedMessages(this.#maxBytes);
   }
 
-  take(update: SessionUpdate): readonly SessionUpdate[] {
-    const parts = fitting(update, this.#maxBytes);
-    const wholes = this.#wholes;
-    const first = wholes === undefined ? parts : parts.flatMap((part) => wholes.take(part));
-    return first.length === 1
-      ? this.#joined.take(first[0] as SessionUpdate)
-      : first.flatMap((part) => this.#joined.take(part));
+  /** Adds the updates that are complete now to `to`. */
+  take(given: Replayed, to: Replayed[]): void {
+    for (const part of fitting(given, this.#maxBytes)) {
+      const wholes = this.#wholes?.take(part.update);
+      if (wholes === undefined) this.#joined.take(part, to);
+      else
+        for (const update of wholes)
+          this.#joined.take(update === part.update ? part : { update, text: undefined }, to);
+    }
   }
 
-  end(): readonly SessionUpdate[] {
-    return this.#joined.end();
+  end(to: Replayed[]): void {
+    this.#joined.end(to);
   }
 }
 
@@ -106,7 +113,7 @@ function updateOf(entry: Entry): SessionUpdate | undefined {
 class JoinedMessages {
   readonly #maxBytes: number;
   /** What more could follow: a message, or the last of its pieces. */
-  #open: Message | Chunk | undefined;
+  #open: (Replayed & { readonly update: Message | Chunk }) | undefined;
   #content: ContentBlock[] = [];
   /** The size of the content as JSON. Counted when the first piece comes: most messages have none. */
   #bytes: number | undefined;
@@ -115,23 +122,20 @@ class JoinedMessages {
     this.#maxBytes = maxBytes;
   }
 
-  /** The updates that are complete now. */
-  take(update: SessionUpdate): readonly SessionUpdate[] {
-    const open = this.#open;
-    if (open !== undefined && isPlainPieceOf(open, update)) {
-      if (this.#append(open, update.content)) return [];
-      return this.#begin(update, [update.content]);
-    }
-    if (isMessage(update) && update.content != null) return this.#begin(update, [...update.content]);
-    if (isChunk(update) && isPlain(update)) return this.#begin(update, [update.content]);
-    return open === undefined ? [update] : [...this.end(), update];
-  }
-
-  #begin(update: Message | Chunk, content: ContentBlock[]): readonly SessionUpdate[] {
-    const before = this.end();
-    this.#open = update;
-    this.#content = content;
-    return before;
+  /** Adds the updates that are complete now to `to`. */
+  take(given: Replayed, to: Replayed[]): void {
+    const { update, text } = given;
+    const open = this.#open?.update;
+    const isPiece = open !== undefined && isPlainPieceOf(open, update);
+    if (isPiece && this.#append(open, update.content)) return;
+    this.end(to);
+    if (isPiece || (isChunk(update) && isPlain(update))) {
+      this.#open = { update, text };
+      this.#content = [update.content];
+    } else if (isMessage(update) && update.content != null) {
+      this.#open = { update, text };
+      this.#content = [...update.content];
+    } else to.push(given);
   }
 
   /** False when it must be a piece of its own. */
@@ -147,28 +151,30 @@ class JoinedMessages {
     return true;
   }
 
-  /** The message or piece that more could have followed. */
-  end(): readonly SessionUpdate[] {
+  /** Adds the message or piece that more could have followed. */
+  end(to: Replayed[]): void {
     const open = this.#open;
     const [first] = this.#content;
     const isJoined = this.#bytes !== undefined;
     this.#open = undefined;
     this.#bytes = undefined;
-    if (open === undefined) return [];
+    if (open === undefined) return;
+    const { update } = open;
     // one that nothing was joined to keeps its stored JSON
-    if (!isJoined) return [open];
-    if (isMessage(open)) return [{ ...open, content: this.#content }];
-    return first === undefined ? [] : [{ ...open, content: first }];
+    if (!isJoined) to.push(open);
+    else if (isMessage(update)) to.push({ update: { ...update, content: this.#content }, text: undefined });
+    else if (first !== undefined) to.push({ update: { ...update, content: first }, text: undefined });
   }
 }
 
 /** A piece of text that is too long for one message, as several. */
-function fitting(update: SessionUpdate, maxBytes: number): readonly SessionUpdate[] {
-  if (!isChunk(update) || !isPlain(update) || !isBareText(update.content)) return [update];
+function fitting(given: Replayed, maxBytes: number): readonly Replayed[] {
+  const { update } = given;
+  if (!isChunk(update) || !isPlain(update) || !isBareText(update.content)) return [given];
   const { content } = update;
   const parts = splitJsonBytes(content.text, maxBytes);
-  if (parts.length === 1) return [update];
-  return parts.map((text) => ({ ...update, content: { ...content, text } }));
+  if (parts.length === 1) return [given];
+  return parts.map((text) => ({ update: { ...update, content: { ...content, text } }, text: undefined }));
 }
 
 function bytesOf(block: ContentBlock): number {

@@ -22,6 +22,8 @@ export class SessionOutput {
   readonly #sessionId: string;
   readonly #clientTerminals = new Set<string>();
   sender: SessionSender;
+  /** What a turn says is not sent: it was asked for by another client, and would be taken for the answer to this one. */
+  isMuted = false;
   #edition: AgentSessionEdition;
   /** A message up to the update in it. */
   readonly #head: string;
@@ -48,6 +50,7 @@ export class SessionOutput {
   /** Sends by another connection from now on, also what waits. Its client knows no terminal of the one before. */
   attach(sender: SessionSender): void {
     this.sender = sender;
+    this.isMuted = false;
     this.#clientTerminals.clear();
     this.#edition = this.#newEdition();
     this.#slow?.resolve();
@@ -56,7 +59,7 @@ export class SessionOutput {
 
   /** Sends a valid update behind whatever waits. `text` is its JSON, where the caller has it already. */
   show(update: SessionUpdate, text?: string): Promise<void> | undefined {
-    if (this.#isClosed) return undefined;
+    if (this.#isClosed || this.#isLeftOut(update.sessionUpdate)) return undefined;
     if (this.#queue.length === 0) return this.#send(update, text);
     this.#queue.push(this.#item(update, text, true));
     return this.#untilDrained();
@@ -64,7 +67,7 @@ export class SessionOutput {
 
   /** As `show`, for a chunk of plain text. `head` is its JSON up to the text, `json` the text as a JSON string. */
   showText(update: PlainText & SessionUpdate, head: string, json: string): Promise<void> | undefined {
-    const isSame = this.#queue.length === 0 && this.#edition.encode(update) === update;
+    const isSame = this.#queue.length === 0 && !this.isMuted && this.#edition.encode(update) === update;
     if (!isSame || this.#isClosed) return this.show(update);
     // joined: text that was added up is copied piece by piece for each chunk
     if (this.#chunk.head !== head) this.#chunk = { head, message: [this.#head, head].join("") };
@@ -203,8 +206,12 @@ export class SessionOutput {
     return slow;
   }
 
-  #sendItem({ text }: Item): Promise<void> | undefined {
-    return text === undefined ? undefined : this.#sendAny(JSON.parse(text), text);
+  #isLeftOut(tag: string): boolean {
+    return this.isMuted && /^(?:agent_|tool_call|plan|terminal)/.test(tag);
+  }
+
+  #sendItem({ text, tag }: Item): Promise<void> | undefined {
+    return text === undefined || this.#isLeftOut(tag) ? undefined : this.#sendAny(JSON.parse(text), text);
   }
 
   /** One update that cannot be sent, also one of the history, must not hold back the others. */

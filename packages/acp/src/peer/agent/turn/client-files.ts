@@ -1,7 +1,7 @@
 // The files of a client, by requests.
 
 import { optional } from "../../../base/objects.ts";
-import { encodingKey, overwriteKey } from "../../../edition/dialect-keys.ts";
+import { createDirectoriesKey, encodingKey, overwriteKey } from "../../../edition/dialect-keys.ts";
 import type { Meta } from "../../../model/content.ts";
 import type { Files, ReadTextOptions, TextEncoding, WriteTextOptions } from "../../../model/services.ts";
 import { type ClientServices, notOnV1 } from "./client-services.ts";
@@ -21,11 +21,14 @@ export function clientFiles(
       return (result as { content: string }).content; // validated by the method's row
     },
     async writeText(path: string, content: string, options: WriteTextOptions = {}) {
-      const { encoding, overwrite, signal, _meta } = options;
+      const { encoding, overwrite, createDirectories, signal, _meta } = options;
       if (overwrite === false && services.dialect === undefined)
         throw notOnV1("writeText", "way to leave a file that exists", "read the file first");
+      if (createDirectories === false && services.dialect !== "scoped")
+        throw notOnV1("writeText", "way to leave out missing directories", "look for the directory first");
       const meta = withKeys(_meta, {
         ...encodingMeta("writeText", encoding, services),
+        ...(createDirectories === false ? { [createDirectoriesKey]: false } : {}),
         ...(overwrite === false ? { [overwriteKey]: false } : {}),
       });
       const params = { sessionId, path, content, ...optional({ _meta: meta }) };

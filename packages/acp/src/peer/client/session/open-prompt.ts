@@ -29,6 +29,12 @@ export class OpenPrompts {
     return this.#all.some(({ isSent }) => isSent);
   }
 
+  /** `isBusy`: the agent works. If nobody here has asked for it, what comes of it is no answer to this prompt. */
+  sent(prompt: OpenPrompt, { isBusy }: { readonly isBusy: boolean }): void {
+    if (isBusy && !this.hasSent) prompt.handle.awaitOwn();
+    prompt.isSent = true;
+  }
+
   add(prompt: Pick<OpenPrompt, "handle" | "content" | "meta">): OpenPrompt {
     const added: OpenPrompt = {
       ...prompt,

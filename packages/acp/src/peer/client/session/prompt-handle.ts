@@ -17,6 +17,7 @@ export class PromptHandle implements Prompt {
   readonly #unread: UnreadUpdates;
   #ended = false;
   #failure: Error | undefined;
+  #isBehind = false;
   #wake: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
 
@@ -92,12 +93,29 @@ export class PromptHandle implements Prompt {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /** Other work runs: what comes belongs to this prompt from its own message on, or when that work has ended. */
+  awaitOwn(): void {
+    this.#isBehind = true;
+  }
+
+  /** Whether other work runs, and what comes belongs to that. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
   push(update: SessionUpdate, chars: number): void {
+    if (this.#isBehind) {
+      const isOwn = update.sessionUpdate.startsWith("user_message");
+      if (isOwn || (update.sessionUpdate === "state_update" && update.state === "idle"))
+        this.#isBehind = false;
+      if (!isOwn) return;
+    }
     this.#unread.push(update, chars);
     this.#wake?.();
   }
 
   accept(messageId: string): void {
+    this.#isBehind = false;
     this.#accepted.resolve(messageId);
   }
 

@@ -1,0 +1,28 @@
+// How a client learns that another one has its session: a state that ends its work, and then a notification.
+
+import { ConnectionError } from "../../jsonrpc/errors.ts";
+import type { SessionUpdate } from "../../model/update.ts";
+
+/** Tells a client that another one has its session. It is also the name in `_meta` of the state that comes before it. */
+export const takenMethod = "_parley.dev/session_taken";
+
+/** For a client whose work goes on elsewhere: whatever it waits for, it waits no longer. */
+export const takenState: SessionUpdate = {
+  sessionUpdate: "state_update",
+  state: "idle",
+  stopReason: "cancelled",
+  _meta: { [takenMethod]: true },
+};
+
+/** Whether a state says that another client has the session. */
+export function isTaken(update: object): boolean {
+  const { _meta } = update as { _meta?: Readonly<Record<string, unknown>> }; // all updates may have it
+  return _meta?.[takenMethod] === true;
+}
+
+export function takenError(): ConnectionError {
+  return new ConnectionError(
+    "session_taken",
+    "another client has taken the session, and what was asked goes on there; load the session to take it back",
+  );
+}

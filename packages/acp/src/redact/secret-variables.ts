@@ -1,0 +1,55 @@
+// Recognises environment variables with secrets, by the words of their names and by their values.
+
+import { patterns } from "./secret-patterns.ts";
+
+/** Words of names whose values are secrets, wherever they stand in the name. */
+const secretWords = new Set(
+  `apikey apikeys keys tokens auth authorization authtoken bearer cookie cookies cred creds credential credentials dsn htpasswd jwt key
+  pass passcode passphrase passwd password passwords pat pin psk pwd secret secrets sk sshpass token webhook`.split(
+    /\s+/,
+  ),
+);
+/** The last word says that it is not the secret itself: a place, a kind, a number, a switch. */
+const plainEnds = new Set(
+  `algorithm count dir directory enabled file folder format header home id ids length level limit method mode name path
+  prefix size sock timeout ttl type version`.split(/\s+/),
+);
+/** Several words together. */
+const secretNames =
+  /(?:^|_)(?:connection_?strings?|conn_?str)(?:_|$)|^(?:bw|op)_session(?:_|$)|(?:token|secret|password|passphrase|(?:api|private|access|secret)key)$/i;
+/** The folder that a shell is in. */
+const ofShells = /^(?:OLD)?PWD$/;
+/** Not the secret either: an address, unless the address is the secret. */
+const address = /_(?:url|uri|endpoint|host|issuer)$/i;
+/** `MAX_TOKENS=4096`, `AUTH=true`. */
+const plainValue = /^(?:|\d{1,9}|true|false|yes|no|on|off|none|auto)$/i;
+
+/** `scheme://user:password@host`, `Authorization: …`, `Password=…;`. */
+const secretValue =
+  /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/@:"']*:[^\s/@"']+@|\b(?:proxy-)?authorization\s*:|\b(?:bearer|basic)\s+[\w.~+/-]{8,}|(?:^|;)\s*(?:accountkey|sharedaccesskey|sharedaccesssignature|password|pwd)\s*=/i;
+
+/** Whether an environment variable holds a secret, as its name or its value says. Without a value, the name decides. */
+export function isSecretVariable(name: string, value?: string): boolean {
+  if (ofShells.test(name)) return false;
+  if (value !== undefined && plainValue.test(value)) return false;
+  return isSecretName(name) || (value !== undefined && isSecretValue(value));
+}
+
+function isSecretName(name: string): boolean {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
+  if (plainEnds.has(words.at(-1) ?? "")) return false;
+  if (address.test(name) && !words.includes("webhook")) return false;
+  return secretNames.test(name) || words.some((word) => secretWords.has(word.replace(/\d+$/, "")));
+}
+
+function isSecretValue(value: string): boolean {
+  if (secretValue.test(value)) return true;
+  return patterns.some(({ expression, evident = false, name }) => {
+    // the expressions are global: each search starts at the beginning
+    expression.lastIndex = 0;
+    return (evident || name === "private key") && value.search(expression) >= 0;
+  });
+}

@@ -1,0 +1,74 @@
+// Remembers which agents send text after the end of a turn, so that a run waits only for those.
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ManagedConnection } from "@parley/client/internal";
+import { stateFolder } from "../settings/data-folder.ts";
+
+/** An agent that had no late text in so many runs, one after the other, is not waited for. */
+const enoughRuns = 3;
+/** The agents that were used last. */
+const maxAgents = 100;
+
+type Counts = Readonly<Record<string, number>>;
+
+/** The habit of one agent: the same command in the same version. */
+export class LateHabit {
+  readonly #key: string;
+  readonly #lateMs: number | undefined;
+  /** A remote agent is not read after the end, so it is always waited for. */
+  readonly #isRead: boolean;
+
+  constructor({ spec, info, edition }: Pick<ManagedConnection, "spec" | "info" | "edition">) {
+    const how = spec.transport === "stdio" ? [spec.command, ...spec.args] : [spec.url];
+    const facts = JSON.stringify([how, info?.name, info?.version, edition]);
+    this.#key = createHash("sha256").update(facts).digest("base64url").slice(0, 22);
+    this.#lateMs = spec.quirks?.lateMs;
+    this.#isRead = spec.transport === "stdio";
+  }
+
+  /** Whether text may come after the end of a turn. */
+  get mayBeLate(): boolean {
+    if (this.#lateMs !== undefined) return this.#lateMs > 0;
+    return !this.#isRead || (readCounts()[this.#key] ?? 0) < enoughRuns;
+  }
+
+  /** Counts a run without late text, or begins to count again. */
+  note(hadLateText: boolean): void {
+    if (this.#lateMs !== undefined || !this.#isRead) return;
+    const counts = readCounts();
+    const { [this.#key]: before = 0, ...others } = counts;
+    const now = hadLateText ? 0 : Math.min(before + 1, enoughRuns);
+    if (now === before) return;
+    const kept = Object.entries(others).slice(1 - maxAgents);
+    writeCounts(Object.fromEntries([...kept, ...(now === 0 ? [] : [[this.#key, now] as const])]));
+  }
+}
+
+function habitsPath(): string {
+  return join(stateFolder(), "runs-without-late-text.json");
+}
+
+function readCounts(): Counts {
+  try {
+    const value: unknown = JSON.parse(readFileSync(habitsPath(), "utf8"));
+    return typeof value === "object" && value !== null ? (value as Counts) : {}; // our own file
+  } catch {
+    // missing or damaged: every agent is waited for
+    return {};
+  }
+}
+
+/** Two runs at the same time may lose a count, never the file. */
+function writeCounts(counts: Counts): void {
+  const file = habitsPath();
+  const temporary = `${file}.${process.pid}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(temporary, `${JSON.stringify(counts)}\n`, { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch {
+    // the next run waits, which does no harm
+  }
+}

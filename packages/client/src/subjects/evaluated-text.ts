@@ -1,0 +1,39 @@
+// Finds builtins of shells that run what is in a text: in the subscript of a name, in a prompt, in a callback.
+
+import type { LineCommand } from "./shell-line.ts";
+
+/** They take names, and a name may have a subscript: `read 'x[$(rm y)]'`. The words of `for` and `set` become values. */
+const builtins = new Set(
+  `test [ [[ read declare typeset local export readonly let unset mapfile readarray compgen complete wait getopts
+  for select set`.split(/\s+/),
+);
+/** They are given a command, or a file with code. */
+const callbacks: Readonly<Record<string, RegExp>> = {
+  mapfile: /^-\w*C/,
+  readarray: /^-\w*C/,
+  compgen: /^-\w*[CF]/,
+  complete: /^-\w*[CF]/,
+  bind: /^-\w*x/,
+  enable: /^-\w*f/,
+  fc: /^-\w*[es]/,
+};
+/** A shell reads and runs the file that they name. */
+const startFiles = /^(?:BASH_ENV|ENV|ZDOTDIR)\+?=/;
+/** A shell runs what is in them. */
+const prompts = /^(?:PS[0-4]=[\s\S]*(?:\$[({]|`)|PROMPT_COMMAND=)/;
+
+/** Code in quotes. What a shell runs at once stands as `$()` in a word. */
+function isCode(word: string): boolean {
+  return /\$\((?!\))|`|\$\{[^}]*@P/.test(word);
+}
+
+/** Whether a command may run what is in a text that is no command yet. */
+export function evaluatesText({ words, files, texts }: LineCommand): boolean {
+  const [program = "", ...rest] = words;
+  if ([...words, ...files].some((word) => startFiles.test(word) || prompts.test(word))) return true;
+  // what a variable is set to
+  if (files.some((word) => /^\w+(?:\[[^\]]*\])?\+?=/.test(word) && isCode(word))) return true;
+  if (rest.some((word) => callbacks[program]?.test(word))) return true;
+  const takesNames = builtins.has(program) || (program === "printf" && rest.includes("-v"));
+  return takesNames && [...rest, ...texts].some(isCode);
+}

@@ -1,0 +1,62 @@
+// Logs who has connected, from which address, and which sessions they open.
+
+import type { Log, Transport } from "@parley/acp";
+import { idKey, isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import type { OpenedConnection } from "@parley/acp/server";
+
+const opening: ReadonlySet<unknown> = new Set([
+  "session/new",
+  "session/load",
+  "session/resume",
+  "session/fork",
+]);
+/** An agent that answers none of them does not fill the memory. */
+const maxAsked = 1_000;
+
+interface Asked {
+  readonly method: unknown;
+  readonly sessionId: unknown;
+}
+
+/** The transport of a client that was let in, with a line for each session that the agent opens for it. */
+export function loggedConnection(
+  transport: Transport,
+  { connectionId }: OpenedConnection,
+  address: string | undefined,
+  log: Log,
+): Transport {
+  /** Requests for a session that are not answered. */
+  const asked = new Map<string, Asked>();
+  log("info", "a client has connected", { connectionId, address });
+  const noteAsked = (message: unknown) => {
+    if (!isObject(message) || !opening.has(message["method"]) || message["id"] === undefined) return;
+    const { id, method, params } = message;
+    const sessionId = isObject(params) ? params["sessionId"] : undefined;
+    if (asked.size < maxAsked) asked.set(idKey(id), { method, sessionId });
+  };
+  const noteAnswer = (message: object) => {
+    const { id, method, result }: { id?: unknown; method?: unknown; result?: unknown } = message;
+    if (id === undefined || method !== undefined) return;
+    const found = asked.get(idKey(id));
+    if (found === undefined) return;
+    asked.delete(idKey(id));
+    if (!isObject(result)) return;
+    const sessionId = result["sessionId"] ?? found.sessionId;
+    log("info", "a session was opened", { connectionId, address, sessionId, by: found.method });
+  };
+  return wrapTransport(transport, {
+    send(message, text, isLine) {
+      if (asked.size > 0) noteAnswer(message);
+      return transport.send(message, text, isLine);
+    },
+    start: (sink) =>
+      transport.start(
+        wrapSink(sink, {
+          message(value, text) {
+            noteAsked(value);
+            sink.message(value, text);
+          },
+        }),
+      ),
+  });
+}

@@ -1,0 +1,234 @@
+// What a command tries so that something of the workspace is not protected, or not any more.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { inSandbox } from "../support/required-sandbox.ts";
+import { below, git, put, runIn, workplace } from "../support/workplace.ts";
+
+const looksBare = "mkdir objects refs; echo ref: refs/heads/main >HEAD";
+const attack = `
+for each in .git/hooks/pre-commit .git/config .claude/settings.json packages/a/.vscode/settings.json; do
+  (echo evil >$each) 2>/dev/null && echo $each
+done
+mkdir .vscode; echo evil >.vscode/tasks.json; echo evil >.mcp.json; mkdir packages/.idea`;
+
+test(
+  "a command that makes the workspace look like a bare repository opens nothing, and what it plants is moved",
+  inSandbox,
+  async (t) => {
+    for (const isShipped of [false, true]) {
+      const { work, open } = workplace(t);
+      if (isShipped) put(work, { HEAD: "ref: refs/heads/main\n", "objects/k": "", "refs/k": "" });
+      const sandbox = await open();
+      if (!isShipped) await runIn(sandbox, looksBare, { cwd: work });
+      const { stdout, findings } = await runIn(sandbox, attack, { cwd: work });
+      assert.equal(stdout, "");
+      const moved = findings.movedAside.map(({ from }) => from.slice(work.length + 1)).sort();
+      assert.deepEqual(moved, [".mcp.json", ".vscode", "packages/.idea"]);
+      assert.deepEqual(findings.created, []);
+    }
+  },
+);
+
+test(
+  "what is planted by the command that makes the workspace look like a bare repository is moved too",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    rmSync(join(work, ".git"), { recursive: true });
+    const { findings } = await runIn(
+      await open(),
+      `${looksBare}; mkdir .vscode; echo x >.vscode/tasks.json`,
+      {
+        cwd: work,
+      },
+    );
+    assert.deepEqual(
+      findings.movedAside.map(({ from }) => from),
+      [join(work, ".vscode")],
+    );
+    assert.deepEqual(findings.created, [work]);
+  },
+);
+
+/** Files that agents, editors, shells and servers obey without being told to. */
+const planted =
+  `.pi/extensions/x .factory/x .kimi/x .vibe/x .augment/x opencode.json opencode.jsonc crush.json
+  .helix/languages.toml .devcontainer.json mise.toml .mise.toml .envrc .nvim.lua .github/hooks/x .github/mcp.json .gitea/x
+  .buildkite/x .bazeliskrc .autoenv.zsh .claude/x .codex/x .gemini/x .cursor/x appveyor.yml`.split(/\s+/);
+
+test(
+  "files that agents, editors and servers obey are moved aside, in the root and in every folder below",
+  inSandbox,
+  async (t) => {
+    const { base, work, open } = workplace(t);
+    rmSync(join(work, ".claude"), { recursive: true });
+    mkdirSync(join(work, "deep/er"), { recursive: true });
+    const script = ["", "deep/er/"]
+      .flatMap((folder) => planted.map((path) => folder + path))
+      .map((path) => `mkdir -p $(dirname ${path}); echo evil >${path}`)
+      .join("\n");
+    const { findings } = await runIn(await open(), script, { cwd: work });
+    assert.deepEqual([findings.left, findings.created], [[], []]);
+    const left = below(work).filter((path) =>
+      planted.some((each) => path === each || path.endsWith(`/${each}`)),
+    );
+    assert.deepEqual(left, []);
+    // all in one folder, under the names that they had
+    const [first] = findings.movedAside;
+    const place = first?.to.slice(0, -first.from.length + work.length) ?? "";
+    assert.ok(place.startsWith(join(base, "aside/")));
+    for (const { from, to } of findings.movedAside) assert.equal(to, place + from.slice(work.length));
+  },
+);
+
+test(
+  "a name with a dot that nobody knows is protected in the root, in repositories and in projects",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    put(work, { ".unknown": "kept", "packages/a/package.json": "{}", "packages/a/.tool/rc": "kept" });
+    const sandbox = await open();
+    const script = `
+      for each in .unknown packages/a/.tool/rc packages/a/.tool/new; do (echo evil >$each) 2>/dev/null && echo $each; done
+      echo evil >.other; rm packages/a/package.json; echo evil >packages/a/.other; echo fine >packages/.other
+      mkdir -p .cache .nx/cache; echo fine >.gitignore; echo evil >.nx/nxw.js
+      mkdir new; echo {} >new/package.json; echo fine >new/.other`;
+    const { stdout, findings } = await runIn(sandbox, script, { cwd: work });
+    assert.equal(stdout, "");
+    const moved = findings.movedAside.map(({ from }) => from.slice(work.length + 1)).sort();
+    assert.deepEqual(moved, [".nx/nxw.js", ".other", "packages/a/.other"]);
+    // a new project is the command's own
+    assert.deepEqual(findings.created, [join(work, "new/.other")]);
+    for (const path of ["packages/.other", ".cache", ".nx/cache", ".gitignore"])
+      assert.ok(existsSync(join(work, path)), path);
+  },
+);
+
+test(
+  "a path that the user has opened by name can be created and written, although it begins with a dot",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const sandbox = await open({ write: [join(work, ".tool")] });
+    for (const text of ["one", "two"]) {
+      const { findings } = await runIn(sandbox, `mkdir -p .tool; echo ${text} >.tool/x`, { cwd: work });
+      assert.deepEqual([findings.movedAside, findings.left], [[], []]);
+    }
+    assert.equal(readFileSync(join(work, ".tool/x"), "utf8"), "two\n");
+  },
+);
+
+test(
+  "hooks that the user's own settings of git name for all repositories are protected",
+  inSandbox,
+  async (t) => {
+    for (const settings of ["global", "included", "system", "variable"] as const) {
+      const { base, home, work, open } = workplace(t);
+      git(work, "config", "--unset", "core.hooksPath");
+      put(work, { "tools/hooks/pre-commit": "kept" });
+      const text = "[core]\n\thooksPath = tools/hooks\n";
+      const variable = {
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: "core.hooksPath",
+        GIT_CONFIG_VALUE_0: "tools/hooks",
+      };
+      // a condition that holds in this workspace only
+      const condition = `[includeIf "gitdir:${work}/"]\n\tpath = work.inc\n`;
+      if (settings === "global") put(home, { ".gitconfig": text });
+      if (settings === "included") put(home, { ".gitconfig": condition, "work.inc": text });
+      if (settings === "system") put(base, { "etc/gitconfig": text });
+      const env = {
+        PATH: process.env["PATH"],
+        ...(settings === "system" ? { GIT_CONFIG_SYSTEM: join(base, "etc/gitconfig") } : {}),
+        ...(settings === "variable" ? variable : {}),
+      };
+      const script =
+        "for each in pre-commit pre-push; do (echo evil >tools/hooks/$each) && echo $each; done; mv tools t2 && echo moved";
+      const { stdout } = await runIn(await open({ env }), `(${script}) 2>/dev/null`, { cwd: work });
+      assert.equal(stdout, "", settings);
+    }
+  },
+);
+
+test(
+  "a hook cannot be put into a missing folder of hooks while a command runs, and no folder is left",
+  inSandbox,
+  async (t) => {
+    for (const named of [undefined, "tools/hooks"]) {
+      const { work, open } = workplace(t);
+      rmSync(join(work, ".git"), { recursive: true });
+      git(work, "init", "-q", "--template=");
+      if (named !== undefined) git(work, "config", "core.hooksPath", named);
+      rmSync(join(work, ".git/hooks"), { recursive: true, force: true });
+      const before = below(work);
+      const hook = join(work, named ?? ".git/hooks", "pre-commit");
+      const script = `mkdir -p ${hook}/..; echo evil >${hook}; mv .git .git2; mv tools t2; echo tried; read -r _`;
+      const sandbox = await open();
+      const run = sandbox.wrap({
+        command: "sh",
+        args: ["-c", script],
+        cwd: work,
+        env: process.env,
+        ownSession: true,
+      });
+      const child = spawn(run.command, run.args, {
+        cwd: run.cwd,
+        env: run.env,
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      t.after(() => child.stdin.destroy());
+      await once(child.stdout, "data");
+      assert.equal(existsSync(hook), false);
+      // another command that ends meanwhile does not take the mount away
+      await runIn(sandbox, "true", { cwd: work });
+      assert.ok(existsSync(join(hook, "..")));
+      child.stdin.end("\n");
+      await once(child, "exit");
+      assert.deepEqual(run.finished().movedAside, []);
+      assert.deepEqual(below(work), before);
+    }
+  },
+);
+
+test(
+  "a repository that a command has created keeps its settings and hooks from the next one",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const sandbox = await open();
+    await runIn(sandbox, "git init -q --template= new", { cwd: work });
+    const script =
+      "mkdir -p new/.git/hooks; echo evil >new/.git/hooks/pre-commit || echo evil >new/.git/config || echo held";
+    const { stdout } = await runIn(sandbox, `(${script}) 2>/dev/null`, { cwd: work });
+    assert.equal(stdout, "held\n");
+  },
+);
+
+test(
+  "thousands of new folders do not push protected files out of the search, also for a sandbox with other rules",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    put(work, { "z/deep/er/.mcp.json": "kept" });
+    const sandbox = await open();
+    await runIn(sandbox, "i=0; while [ $i -lt 3100 ]; do echo a$i; i=$((i+1)); done | xargs mkdir", {
+      cwd: work,
+    });
+    const script =
+      "(echo evil >z/deep/er/.mcp.json || mv z y || echo held) 2>/dev/null; mkdir z/deep/er/.vscode";
+    for (const each of [sandbox, await open({ readOnly: [join(work, "file")] })]) {
+      const { stdout, findings } = await runIn(each, script, { cwd: work });
+      assert.equal(stdout, "held\n");
+      assert.deepEqual(
+        findings.movedAside.map(({ from }) => from),
+        [join(work, "z/deep/er/.vscode")],
+      );
+      assert.equal(findings.isIncomplete, true);
+    }
+  },
+);
