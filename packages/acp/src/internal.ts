@@ -17,7 +17,7 @@ export { exactIdIn, idKey, idToJson, type RequestId, readEnvelopeHead } from "./
 export { operationSubject, optionValue } from "./model/dialect-types.ts";
 export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
-export { unsupportedContent } from "./peer/base/prompt-content.ts";
+export { unsupportedContent } from "./peer/base/bound-wire.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { takenMethod, takenState } from "./peer/base/taken-session.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";

@@ -12,6 +12,13 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether the value has a `then`, as promises have. */
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  );
+}
+
 /** The fields without those that are undefined: `{ limit, ...optional({ cwd, cursor }) }`. */
 export function optional<Fields extends object>(
   fields: Fields,

@@ -1,12 +1,7 @@
 // Calls callbacks of the app so that one that throws or rejects disturbs nothing.
 
+import { isPromiseLike } from "../base/objects.ts";
 import type { ConnectionOptions, Log } from "./connection-options.ts";
-
-export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
-  );
-}
 
 /** Calls a callback and reports if it throws or if its promise rejects. */
 export function callSafely(callback: () => unknown, report: (error: unknown) => void): void {

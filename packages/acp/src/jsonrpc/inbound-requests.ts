@@ -1,12 +1,14 @@
 // Runs the handlers of the peer's requests and answers each request exactly once.
 
+import { isPromiseLike } from "../base/objects.ts";
 import type { BatchReply } from "./batch-reply.ts";
-import { isPromiseLike } from "./callbacks.ts";
+import { callSafely } from "./callbacks.ts";
 import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import { handlerFailure, RequestError, readableThrown } from "./errors.ts";
-import { type RequestOwner, RunningRequest } from "./incoming-request.ts";
+import { ConnectionError, handlerFailure, RequestError, readableThrown } from "./errors.ts";
+import type { IncomingRequest, RequestOwner } from "./incoming-request.ts";
 import { idToJson, type RequestId } from "./message-id.ts";
+import type { RequestOptions } from "./pending-requests.ts";
 
 export interface InboundHost extends RequestOwner {
   /** Queues an answer. Throws when it cannot be serialised. */
@@ -254,4 +256,97 @@ function vanishes(value: unknown): boolean {
     return typeof toJSON === "function" && JSON.stringify(value) === undefined;
   }
   return typeof value === "function" || typeof value === "symbol";
+}
+
+/** A request of the peer with what the connection keeps about it. */
+export class RunningRequest implements IncomingRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly scope: string | undefined;
+  readonly batch: BatchReply | undefined;
+  /** Characters of its message. */
+  readonly size: number;
+  readonly #owner: RequestOwner;
+  #controller: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #afterReply: (() => void)[] | undefined;
+  #replied = false;
+
+  constructor(
+    owner: RequestOwner,
+    id: RequestId,
+    method: string,
+    details: Pick<RunningRequest, "scope" | "batch" | "size">,
+  ) {
+    this.#owner = owner;
+    this.id = id;
+    this.method = method;
+    this.scope = details.scope;
+    this.batch = details.batch;
+    this.size = details.size;
+  }
+
+  /** Created on first use. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get isBatched(): boolean {
+    return this.batch !== undefined;
+  }
+
+  get cancelled(): boolean {
+    return this.#abortReason !== undefined;
+  }
+
+  afterReply(callback: () => void): void {
+    this.#afterReply ??= [];
+    this.#afterReply.push(callback);
+    if (this.#replied) this.runAfterReply();
+  }
+
+  request<Result = unknown>(
+    method: string,
+    params?: unknown,
+    options: RequestOptions<Result> = {},
+  ): Promise<Result> {
+    const signal =
+      options.signal === undefined ? this.signal : AbortSignal.any([this.signal, options.signal]);
+    return this.#owner.request(method, params, { ...options, signal });
+  }
+
+  abort(reason: Error): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Whether a thrown value is the result of a cancellation. */
+  isCancellation(error: unknown): boolean {
+    // a handler may also abort its own work (X14)
+    if (error instanceof Error && error.name === "AbortError") return true;
+    if (this.#abortReason === undefined) return false;
+    if (error === this.#abortReason) return true;
+    if (error instanceof ConnectionError) {
+      // a nested request rejects with the reason of the connection's end
+      const ended = this.#abortReason instanceof ConnectionError ? this.#abortReason.kind : undefined;
+      return error.kind === "aborted" || error.kind === ended;
+    }
+    return false;
+  }
+
+  /** The reply has been queued. */
+  runAfterReply(): void {
+    this.#replied = true;
+    const callbacks = this.#afterReply;
+    if (callbacks === undefined) return;
+    this.#afterReply = undefined;
+    const failed = (error: unknown) =>
+      this.#owner.log("error", "an afterReply callback threw", { method: this.method, error });
+    for (const callback of callbacks) callSafely(callback, failed);
+  }
 }

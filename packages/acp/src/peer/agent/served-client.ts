@@ -18,8 +18,8 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
 import { lists } from "../../validation/unstable-features.ts";
+import { unsupportedContent } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
-import { unsupportedContent } from "../base/prompt-content.ts";
 import { agentDialects } from "../dialect/dialects.ts";
 import { type AccountOp, authStatus, isAccountOp, runAccountOp } from "./account.ts";
 import type { AgentConnection } from "./agent.ts";
@@ -173,7 +173,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     const { prompts } = this.#wire.edition;
     this.#checkContent("session/prompt", op);
     return new Promise((resolve, reject) => {
-      const prompt = receivedPrompt(op, prompts, resolve, reject);
+      const prompt = receivedPrompt(op, session.updates.newId(), prompts, resolve, reject);
       // cancelled while the version was loading
       if (request.cancelled) return prompt.withdrawn();
       request.signal.addEventListener("abort", () => {
@@ -193,7 +193,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     const session = this.#sessions.get(op.sessionId);
     this.#checkContent(steeringMethod, op);
     return new Promise((resolve, reject) => {
-      const prompt = steeringPrompt(op, resolve, reject);
+      const prompt = steeringPrompt(op, session.updates.newId(), resolve, reject);
       request.signal.addEventListener("abort", () => {
         if (session.withdraw(prompt)) prompt.withdrawn();
       });

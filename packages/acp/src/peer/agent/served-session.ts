@@ -24,7 +24,6 @@ import {
 } from "../../model/outgoing.ts";
 import type { PromptResult } from "../../model/update.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import { newId } from "../base/new-id.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { takenState } from "../base/taken-session.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -218,7 +217,7 @@ export class ServedSession implements AgentSession {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
       if (this.updates.isClosed || this.#turn?.isAbandoned) return withdrawn();
       const inserted = () => undefined;
-      const messageId = newId();
+      const messageId = this.updates.newId();
       this.#queue.add({
         prompt: [],
         messageId,
@@ -361,7 +360,7 @@ export class ServedSession implements AgentSession {
     try {
       const left = await runTurn(turn, queued, {
         handler: (given) => this.#answer(given),
-        reportsUsage: lists(unstable, "usage"),
+        reportsUsage: () => lists(unstable, "usage"),
       });
       for (const prompt of left) prompt.left?.();
       return left.filter((prompt) => prompt.left === undefined);

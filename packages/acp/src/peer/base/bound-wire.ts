@@ -1,10 +1,12 @@
 // Validates the messages of one role in one version of the protocol: lenient in, strict out.
 
+import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import { dialectAnswer, dialectOfAnswer } from "../../edition/dialect-tells.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { ContentBlock } from "../../model/content.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import {
   type BoundMethod,
@@ -224,4 +226,21 @@ export function extensionName(method: string): string {
   throw new TypeError(
     `got ${JSON.stringify(method)}, a method outside the protocol has a name that begins with "_"`,
   );
+}
+
+/** Describes the first block that the agent does not accept. Text and links are always accepted. */
+export function unsupportedContent(
+  content: readonly ContentBlock[],
+  features: Pick<AgentCapabilities, "image" | "audio" | "embeddedContext">,
+): string | undefined {
+  for (const { type } of content) {
+    const fine =
+      type === "text" ||
+      type === "resource_link" ||
+      (type === "image" && features.image) ||
+      (type === "audio" && features.audio) ||
+      (type === "resource" && features.embeddedContext);
+    if (!fine) return `this agent takes no content of type ${String(type)}: leave it out, or send a link`;
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 // A typed peer on the raw wire of one version: everything is validated both ways, and nothing is translated.
 
-import { guardedLog, isPromiseLike } from "../../jsonrpc/callbacks.ts";
+import { isPromiseLike } from "../../base/objects.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";

@@ -13,7 +13,7 @@ import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { JsonValue } from "../../model/dialect-types.ts";
-import { unsupportedContent } from "../base/prompt-content.ts";
+import { unsupportedContent } from "../base/bound-wire.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { CallResult, TitleResult } from "./session/client-session.ts";

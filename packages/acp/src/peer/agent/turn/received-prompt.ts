@@ -6,7 +6,6 @@ import { keepsWhenIdle, type SteeringOutcome } from "../../../edition/vendor-ext
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import type { PromptResult } from "../../../model/update.ts";
-import { newId } from "../../base/new-id.ts";
 import type { Inbox, InboxMessage } from "./turn.ts";
 
 export interface ReceivedPrompt {
@@ -29,13 +28,14 @@ export interface ReceivedPrompt {
 /** A message for the turn that runs, which is answered when the turn has taken it. */
 export function steeringPrompt(
   { prompt, _meta }: PromptOp,
+  messageId: string,
   resolve: (result: { outcome: SteeringOutcome; reason?: string }) => void,
   reject: (error: unknown) => void,
 ): ReceivedPrompt {
   return {
     prompt,
     ...optional({ _meta }),
-    messageId: newId(),
+    messageId,
     inserted: (beginsTurn) => resolve({ outcome: beginsTurn ? "startedNewTurn" : "injected" }),
     ended: () => undefined,
     refused: reject,
@@ -49,11 +49,11 @@ export function steeringPrompt(
 /** Answers the request when the version says so: when the message is inserted, or when the work has ended. */
 export function receivedPrompt(
   { prompt, _meta }: PromptOp,
+  messageId: string,
   policy: PromptPolicy,
   resolve: (result: object) => void,
   reject: (error: unknown) => void,
 ): ReceivedPrompt {
-  const messageId = newId();
   const ended = (outcome: PromptResult): void => {
     try {
       resolve(policy.ended(outcome));

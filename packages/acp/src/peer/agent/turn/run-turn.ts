@@ -24,7 +24,7 @@ export interface QueuedTurn extends ReceivedPrompt {
 
 interface TurnSettings {
   readonly handler: Handler;
-  readonly reportsUsage: boolean;
+  reportsUsage(): boolean;
 }
 
 export function newTurn(
@@ -76,7 +76,7 @@ export async function runTurn(
   } catch (error) {
     outcome = failureOf(error, turn, log);
   }
-  if (outcome.usage !== undefined && !reportsUsage) {
+  if (outcome.usage !== undefined && !reportsUsage()) {
     updates.warnOnce('the usage of a turn is not sent: enable it with unstable: ["usage"]');
     outcome = withoutUsage(outcome);
   }
@@ -138,10 +138,11 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
 
 /** Queues the echo of the message. A version that answers at the end of the turn has none. */
 function holdEcho(updates: SessionUpdates, { messageId, prompt }: ReceivedPrompt): Release | undefined {
+  if (!updates.sender.edition.prompts.answersAtInsertion) return undefined;
   const echo: SessionUpdate = { sessionUpdate: "user_message", messageId, content: [...prompt] };
-  // a message that is stored must be fit for a replay
+  // what was read leniently need not be fit to be sent
   updates.output.check(echo);
-  return updates.sender.edition.prompts.answersAtInsertion ? updates.output.hold(echo) : undefined;
+  return updates.output.hold(echo);
 }
 
 async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): Promise<void> {

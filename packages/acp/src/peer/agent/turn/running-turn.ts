@@ -43,9 +43,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly prompt: readonly ContentBlock[];
   readonly messageId: string;
   readonly _meta: Meta | undefined;
-  readonly client: ServedTurnClient;
   readonly inbox: PromptInbox;
-  readonly questions: Questions;
   readonly exposesErrors: boolean;
   readonly announced = new Set<string>();
   readonly denials = new Set<unknown>();
@@ -63,6 +61,10 @@ export class RunningTurn implements Turn, ToolHost {
   readonly #controller = new AbortController();
   readonly #tools = new Set<RunningToolCall>();
   readonly #terminals = new Set<ShownTerminal>();
+  readonly #clientTimeoutMs: number | undefined;
+  /** Made when they are used: most turns need neither. */
+  #client: ServedTurnClient | undefined;
+  #questions: Questions | undefined;
   #message: { kind: string; id: string } | undefined;
 
   constructor(
@@ -79,8 +81,17 @@ export class RunningTurn implements Turn, ToolHost {
     this._meta = _meta;
     this.exposesErrors = options.exposesErrors;
     this.inbox = new PromptInbox(options.taken);
-    this.client = new ServedTurnClient(updates, this.signal, options.clientTimeoutMs);
-    this.questions = new Questions(updates, this.signal);
+    this.#clientTimeoutMs = options.clientTimeoutMs;
+  }
+
+  get client(): ServedTurnClient {
+    this.#client ??= new ServedTurnClient(this.updates, this.signal, this.#clientTimeoutMs);
+    return this.#client;
+  }
+
+  get questions(): Questions {
+    this.#questions ??= new Questions(this.updates, this.signal);
+    return this.#questions;
   }
 
   get signal(): AbortSignal {
@@ -210,7 +221,7 @@ export class RunningTurn implements Turn, ToolHost {
     const tools = [...this.#tools].filter((tool) => !tool.hasEnded);
     const isLeft = hasReturned && !isCancelled;
     if (isLeft && tools.length > 0) this.updates.warnOnce(leftTool);
-    else if (isLeft && this.questions.isOpen) this.updates.warnOnce(leftQuestion);
+    else if (isLeft && this.#questions?.isOpen) this.updates.warnOnce(leftQuestion);
     this.questions.close();
     const status = isCancelled ? "cancelled" : "failed";
     for (const toolCallId of this.announced)

@@ -1,6 +1,7 @@
 // Delivers the updates and entries of one session to its listeners.
 
-import { isPromiseLike, reportRejection } from "../../../jsonrpc/callbacks.ts";
+import { isPromiseLike } from "../../../base/objects.ts";
+import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../../model/entry.ts";
