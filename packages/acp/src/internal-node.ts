@@ -7,6 +7,7 @@ export {
   isObeyedInProject,
   isPartlyHarmless,
   isRepositoryFolder,
+  looksLikeRepository,
 } from "./node/files/project-names.ts";
 export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";

@@ -1,16 +1,25 @@
 // Decides what each path of a sandbox is: writable, readable, hidden.
 
-import { readlinkSync } from "node:fs";
 import { userInfo } from "node:os";
-import { dirname, isAbsolute, normalize } from "node:path";
-import { identityOf, isReachable, mayRead, realPath, realPathOrMissing, typeOf } from "./guard/path-facts.ts";
+import { dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
+import {
+  identityOf,
+  isReachable,
+  linkTarget,
+  mayRead,
+  realPath,
+  realPathOrMissing,
+  typeOf,
+} from "./guard/path-facts.ts";
 import type { Kept } from "./guard/planted-files.ts";
 import {
   createFolder,
   type GitSettings,
   gitFolderOf,
+  isWorktreeFolder,
   keptIn,
   missingHooks,
+  namedFolder,
   obeyedIn,
   rebaseCommands,
 } from "./guard/repositories.ts";
@@ -69,7 +78,8 @@ export function groundsOf(
 ): Grounds {
   const roots = unique(options.roots.flatMap((root) => realPath(root) ?? []));
   const gitFolders = unique(roots.flatMap((root) => gitFolderOf(root) ?? []));
-  const named = openedPaths([...(options.write ?? []), ...(options.state ?? [])], roots);
+  const write = (options.write ?? []).filter((path) => !leadsElsewhere(path, options.roots));
+  const named = openedPaths([...write, ...(options.state ?? [])], roots);
   const writable = unique([...(profile === "read-only" ? [] : [...roots, ...gitFolders]), ...named]);
   const sockets = unique(hostSockets().flatMap((path) => realPath(path) ?? []));
   return {
@@ -80,7 +90,7 @@ export function groundsOf(
     roots,
     writable,
     gitFolders,
-    opened: (options.write ?? []).map(realPathOrMissing).filter((path) => !roots.includes(path)),
+    opened: write.map((path) => realPathOrMissing(path)).filter((path) => !roots.includes(path)),
     gitSettings,
     sockets,
   };
@@ -143,9 +153,14 @@ export function mountEntries(
     .sort((one, other) => isGuessed(one) - isGuessed(other) || one.length - other.length)
     .slice(0, protectedLimit);
   const wanted = unique([
-    ...obeyed.map(realPathOrMissing).filter(isWritable),
-    ...(options.readOnly ?? []).map(realPathOrMissing),
+    ...obeyed.map((path) => realPathOrMissing(path)).filter(isWritable),
+    ...(options.readOnly ?? []).map((path) => realPathOrMissing(path)),
   ]);
+  // a mount protects what a link leads to, not the link
+  const links = [...obeyed, ...found.repositories, ...(options.readOnly ?? [])]
+    .filter((path) => realPath(path) !== path)
+    .flatMap((path) => linksOn(path))
+    .filter(([path]) => isWritable(path));
   const readOnly = existing(options.readOnly ?? [], "read").map(({ path }) => path);
   const missing = wanted.filter((path) => typeOf(path) === undefined);
   return {
@@ -165,7 +180,7 @@ export function mountEntries(
         .filter((path) => typeOf(path) === "file")
         .map((path) => [path, identityOf(path) ?? ""]),
     ),
-    kept: new Map([...links(obeyed), ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
+    kept: new Map([...links, ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
   };
 }
 
@@ -184,6 +199,15 @@ function openedPaths(paths: readonly string[], roots: readonly string[]): readon
   return paths.flatMap((path) => {
     const real = realPath(path);
     return real === undefined || (isInRoot(path) && !isInRoot(real)) ? [] : [real];
+  });
+}
+
+/** Whether a path in a root leads through a link there, which a command can have made: it could be any protected file. */
+function leadsElsewhere(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => {
+    if (!isAtOrBelow(normalize(path), root)) return false;
+    const plain = join(realPathOrMissing(root), relative(root, path));
+    return realPathOrMissing(plain) !== plain;
   });
 }
 
@@ -230,12 +254,13 @@ function obeyedPaths(grounds: Grounds, found: Found): readonly string[] {
   const { gitFolders, gitSettings, opened, profile, roots } = grounds;
   if (profile === "read-only") return [];
   const repositories = [...found.repositories];
+  const named = (link: string) => [namedFolder(link) ?? []].flat().filter((path) => !isWorktreeFolder(path));
   return unique([
     ...[...found.obeyed].filter((path) => !opened.includes(path)),
     // `.git` is a file in worktrees and submodules, and says where the repository is
     ...repositories.filter((path) => typeOf(path) === "file"),
     ...repositories
-      .filter((path) => typeOf(path) === "folder")
+      .flatMap((path) => (typeOf(path) === "folder" ? path : named(path)))
       .flatMap((path) => obeyedIn(path, gitSettings)),
     ...gitFolders.flatMap((path) => obeyedIn(path, gitSettings, [dirname(path), ...roots])),
     ...gitSettings.files,
@@ -254,20 +279,22 @@ export function createHookFolders(grounds: Grounds, found: Found): readonly stri
     ...[...found.repositories].flatMap((path) => missingHooks(path, gitSettings)),
     ...gitFolders.flatMap((path) => missingHooks(path, gitSettings, [dirname(path), ...roots])),
   ])
-    .filter((path) => isWritable(realPathOrMissing(path)))
+    .map((path) => realPathOrMissing(path))
+    .filter(isWritable)
     .flatMap((path) => createFolder(path));
 }
 
-/** A mount protects what a link leads to, not the link. */
-function links(paths: readonly string[]): [string, Kept][] {
-  return paths.flatMap((path): [string, Kept][] => {
-    if (realPath(path) === path) return [];
-    try {
-      return [[path, { link: readlinkSync(path) }]];
-    } catch {
-      return []; // it is not a link itself, or does not exist
-    }
-  });
+/** The links that a path leads through, with what they say. */
+function linksOn(path: string, limit = 40): [string, Kept][] {
+  const names = path.split("/");
+  for (let at = 2; at <= names.length && limit > 0; at++) {
+    const link = names.slice(0, at).join("/");
+    const target = linkTarget(link);
+    if (target === undefined) continue;
+    const next = resolve(dirname(link), target, ...names.slice(at));
+    return [[link, { link: target }], ...linksOn(next, limit - 1)];
+  }
+  return [];
 }
 
 function keptAt(each: string | [string, Kept]): [string, Kept][] {

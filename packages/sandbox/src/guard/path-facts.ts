@@ -1,7 +1,16 @@
 // Reads facts about paths. A path that cannot be read counts as missing.
 
-import { accessSync, constants, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 
 /** The path without links, or undefined if it does not exist. */
 export function realPath(path: string): string | undefined {
@@ -13,11 +22,27 @@ export function realPath(path: string): string | undefined {
   }
 }
 
-/** The path without links. Names at its end may be missing. */
-export function realPathOrMissing(path: string): string {
+/** More links than this lead nowhere, as the system has it. */
+const linkLimit = 40;
+
+/** The path without links. Names at its end may be missing, also behind a link. */
+export function realPathOrMissing(path: string, links = linkLimit): string {
   const real = realPath(path);
   if (real !== undefined || dirname(path) === path) return real ?? path;
-  return join(realPathOrMissing(dirname(path)), path.slice(path.lastIndexOf("/") + 1));
+  const target = links === 0 ? undefined : linkTarget(path);
+  // not joined: what is above a link is only known when the link was followed
+  if (target !== undefined)
+    return realPathOrMissing(isAbsolute(target) ? target : `${dirname(path)}/${target}`, links - 1);
+  return join(realPathOrMissing(dirname(path), links), path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** What a link says, or undefined if the path is no link. */
+export function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What a path leads to. Sockets, pipes and devices count as files. */

@@ -34,14 +34,14 @@ export interface GitSettings {
  */
 export function obeyedIn(folder: string, settings: GitSettings, trees = treesOf(folder)): readonly string[] {
   const kind = kindOf(folder);
-  const own = (obeyed.get(kind) ?? []).map((path) => join(folder, path));
+  const own = placesOf(folder).flatMap((place) => (obeyed.get(kind) ?? []).map((path) => join(place, path)));
   if (kind !== ".git") return own;
   // those that exist are compared, see keptIn
   const ofWorktrees = worktreesOf(folder).map((path) => join(path, "config.worktree"));
   return [
     ...own,
     ...hooksIn(folder, settings, trees),
-    ...configOf(folder).files.slice(2),
+    ...configOf(folder).files.filter((path) => !own.includes(path)),
     ...ofWorktrees.filter((path) => !isThere(path)),
     ...modulesOf(folder).flatMap((each) => obeyedIn(each, settings)),
   ];
@@ -50,7 +50,8 @@ export function obeyedIn(folder: string, settings: GitSettings, trees = treesOf(
 /** The folders in which git looks for the hooks of a repository. */
 function hooksIn(folder: string, settings: GitSettings, trees: readonly string[]): readonly string[] {
   const named = [...settings.hooks, ...configOf(folder).hooks];
-  return [join(folder, "hooks"), ...named.flatMap((path) => trees.map((tree) => atHome(path, tree)))];
+  const own = placesOf(folder).map((place) => join(place, "hooks"));
+  return [...own, ...named.flatMap((path) => trees.map((tree) => atHome(path, tree)))];
 }
 
 /** The folders of hooks of a git repository and its submodules that do not exist. */
@@ -59,8 +60,9 @@ export function missingHooks(
   settings: GitSettings,
   trees = treesOf(folder),
 ): readonly string[] {
-  if (kindOf(folder) !== ".git" || !isGitFolder(folder)) return [];
-  const own = hooksIn(folder, settings, trees).filter((path) => !isThere(path));
+  if (kindOf(folder) !== ".git" || !(isGitFolder(folder) || placesOf(folder).length > 1)) return [];
+  // a link that leads nowhere counts as missing
+  const own = hooksIn(folder, settings, trees).filter((path) => typeOf(path) === undefined);
   return [...own, ...modulesOf(folder).flatMap((each) => missingHooks(each, settings))];
 }
 
@@ -88,7 +90,23 @@ function treesOf(folder: string): readonly string[] {
 }
 
 function configOf(folder: string): GitSettings {
-  return followConfig([join(folder, "config"), join(folder, "config.worktree")]);
+  return followConfig(
+    placesOf(folder).flatMap((place) => [join(place, "config"), join(place, "config.worktree")]),
+  );
+}
+
+/** A git folder, and the one that it names as the place of its objects, config and hooks. */
+function placesOf(folder: string): readonly string[] {
+  const named = kindOf(folder) === ".git" ? smallText(join(folder, "commondir"))?.trim() : undefined;
+  return named === undefined || named === "" ? [folder] : [folder, resolve(folder, named)];
+}
+
+/** Whether a folder is what a repository keeps about one of its worktrees. It is then looked at with the repository. */
+export function isWorktreeFolder(folder: string): boolean {
+  const repository = dirname(dirname(folder));
+  return (
+    basename(dirname(folder)) === "worktrees" && placesOf(folder)[1] === repository && isGitFolder(repository)
+  );
 }
 
 /**
@@ -178,15 +196,21 @@ function isGitFolder(folder: string): boolean {
   return ["HEAD", "objects", "refs"].every((name) => isThere(join(folder, name)));
 }
 
+/** The folder that a `.git` names that is a file. */
+export function namedFolder(link: string): string | undefined {
+  const target = /^gitdir: (.+)\n?$/.exec(smallText(link) ?? "")?.[1];
+  const folder = target === undefined ? undefined : realPath(resolve(dirname(link), target));
+  return folder !== undefined && typeOf(folder) === "folder" ? folder : undefined;
+}
+
 /**
  * The git folder of a root whose `.git` is a file, as in a worktree or a submodule: the folder that holds its objects. It
  * counts only if it points back at the root. Otherwise a command could write such a file and have any folder opened.
  */
 export function gitFolderOf(root: string): string | undefined {
   const link = join(root, ".git");
-  const target = /^gitdir: (.+)\n?$/.exec(smallText(link) ?? "")?.[1];
-  const folder = target === undefined ? undefined : realPath(resolve(root, target));
-  if (folder === undefined || typeOf(folder) !== "folder") return undefined;
+  const folder = namedFolder(link);
+  if (folder === undefined) return undefined;
   const common = smallText(join(folder, "commondir"))?.trim();
   if (common === undefined) return worktreeOfModule(folder) === root ? folder : undefined;
   const back = smallText(join(folder, "gitdir"))?.trim();

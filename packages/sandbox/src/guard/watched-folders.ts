@@ -9,8 +9,10 @@ import {
   isPartlyHarmless,
   isProjectFolder,
   isRepositoryFolder,
+  looksLikeRepository,
 } from "@parley/acp/internal/node";
 import { isThere } from "./path-facts.ts";
+import { isWorktreeFolder } from "./repositories.ts";
 
 /** A search reads at most this many folders, and those that were known before. */
 const defaultLimit = 3_000;
@@ -28,6 +30,8 @@ interface Folder {
   /** Those of them that only begin with a dot. */
   readonly guessed: readonly string[];
   readonly repositories: readonly string[];
+  /** Whether the text of a file in it says what it is. */
+  readonly hasCommonDir: boolean;
   /** Whether a folder in it has a name that is no text, by which it cannot be opened. */
   readonly hasNameless: boolean;
 }
@@ -96,14 +100,14 @@ export class WatchedFolders {
     const isPartOfProject = isPartlyHarmless(basename(path)) && this.#projects.has(dirname(path));
     const isSame = before?.changed === stats.ctimeNs && before.isPartOfProject === isPartOfProject;
     // ctime, because a program can set the other times
-    if (isSame && before.readAt - before.changed > tickNs) return before;
+    if (isSame && !before.hasCommonDir && before.readAt - before.changed > tickNs) return before;
     const readAt = BigInt(Date.now()) * 1_000_000n;
     const entries = entriesOf(path);
     const root = this.#roots.find((each) => path === each || path.startsWith(`${each}/`)) ?? path;
     const names = entries.map(({ name }) => name);
     const repositories = names.filter(isRepositoryFolder);
     // git obeys its config wherever it is started in it; all else in it is searched as well, because names prove nothing
-    const isBare = ["HEAD", "objects", "refs"].every((name) => names.includes(name));
+    const isBare = looksLikeRepository(names) && !isWorktreeFolder(path);
     if (isProjectFolder(path, this.#roots, names)) this.#projects.add(path);
     const isProject = this.#projects.has(path);
     const isGuessed = (name: string) =>
@@ -128,6 +132,7 @@ export class WatchedFolders {
       obeyed: [...obeyed, ...guessed],
       guessed,
       repositories: [...repositories.map((name) => join(path, name)), ...(isBare ? [path] : [])],
+      hasCommonDir: names.includes("commondir"),
       hasNameless: children.some((child) => child.includes("\ufffd") && !isThere(child)),
     };
   }

@@ -3,7 +3,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inSandbox } from "../support/required-sandbox.ts";
@@ -52,6 +61,84 @@ test(
       [join(work, ".vscode")],
     );
     assert.deepEqual(findings.created, [work]);
+  },
+);
+
+test(
+  "a folder that has its objects and its config in another one counts as a repository, and both are protected",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const sandbox = await open();
+    // git runs core.fsmonitor of y/config where sub is the folder
+    const make =
+      "mkdir -p sub y/objects y/refs; echo ref: refs/heads/main >sub/HEAD; echo ../y >sub/commondir";
+    const { findings } = await runIn(sandbox, `${make}; echo '[core]' >y/config`, { cwd: work });
+    assert.deepEqual(findings.created, [join(work, "sub")]);
+    const script =
+      "for each in y/config sub/commondir y/hooks/pre-commit; do (echo evil >$each) && echo $each; done";
+    const { stdout } = await runIn(sandbox, `(${script}) 2>/dev/null`, { cwd: work });
+    assert.equal(stdout, "");
+  },
+);
+
+test(
+  "worktrees of a bare repository can be added and removed, and none of them counts as a repository",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    writeFileSync(join(work, "file"), "kept");
+    for (const line of ["add file", "commit -qm first", "clone -q --bare . bare.git"])
+      git(work, ...line.split(" "));
+    const sandbox = await open();
+    for (const tree of ["one", "two"]) {
+      const script = `cd bare.git && git worktree add -q ../x && git worktree remove ../x && git worktree add -q ../${tree}`;
+      const { code, stderr, findings } = await runIn(sandbox, script, { cwd: work });
+      assert.equal(code, 0, stderr);
+      const created = [join(work, tree, ".git")];
+      assert.deepEqual([findings.movedAside, findings.left, findings.created], [[], [], created]);
+    }
+  },
+);
+
+test("a command cannot turn the link to a repository to another one", inSandbox, async (t) => {
+  const { base, work, open } = workplace(t);
+  for (const target of ["repository", join(base, "repository")]) {
+    const link = join(work, ".git");
+    renameSync(link, join(work, target === "repository" ? target : "../repository"));
+    symlinkSync(target, link);
+    const script =
+      "mkdir -p evil/hooks evil/objects evil/refs; echo ref: refs/heads/main >evil/HEAD; ln -sfn evil .git";
+    const { findings } = await runIn(await open(), script, { cwd: work });
+    assert.equal(readlinkSync(link), target);
+    assert.deepEqual(
+      findings.movedAside.map(({ from }) => from),
+      [link],
+    );
+    rmSync(link);
+    rmSync(join(work, "evil"), { recursive: true });
+    if (target === "repository") renameSync(join(work, target), link);
+  }
+});
+
+test(
+  "a link that leads nowhere stays where it is, and what a command creates behind it is moved aside",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    symlinkSync("settings/editor", join(work, ".vscode"));
+    symlinkSync("/nowhere/at/all", join(work, ".unknown"));
+    const sandbox = await open();
+    const quiet = await runIn(sandbox, "true", { cwd: work });
+    assert.deepEqual([quiet.findings.movedAside, quiet.findings.left], [[], []]);
+    const { findings } = await runIn(sandbox, "mkdir -p settings/editor; echo evil >.vscode/tasks.json", {
+      cwd: work,
+    });
+    assert.deepEqual(
+      findings.movedAside.map(({ from }) => from),
+      [join(work, "settings/editor")],
+    );
+    assert.equal(readlinkSync(join(work, ".vscode")), "settings/editor");
   },
 );
 
@@ -124,6 +211,29 @@ test(
 );
 
 test(
+  "a path that the user has opened by name opens no other one, also as a link that a command has made",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    const write = [join(work, ".tool")];
+    for (const target of [".claude", ".mcp.json"]) {
+      await runIn(await open({ write }), `ln -sfn ${target} .tool`, { cwd: work });
+      const script = `(echo evil >.claude/settings.json) 2>/dev/null; echo evil >.tool; test -e .mcp.json && echo made`;
+      const { stdout, findings } = await runIn(await open({ write }), `(${script}) 2>/dev/null`, {
+        cwd: work,
+      });
+      assert.equal(readFileSync(join(work, ".claude/settings.json"), "utf8"), "kept");
+      assert.equal(stdout, target === ".claude" ? "" : "made\n");
+      assert.deepEqual(
+        findings.movedAside.map(({ from }) => from),
+        target === ".claude" ? [] : [join(work, target)],
+      );
+      rmSync(join(work, ".tool"));
+    }
+  },
+);
+
+test(
   "hooks that the user's own settings of git name for all repositories are protected",
   inSandbox,
   async (t) => {
@@ -159,12 +269,13 @@ test(
   "a hook cannot be put into a missing folder of hooks while a command runs, and no folder is left",
   inSandbox,
   async (t) => {
-    for (const named of [undefined, "tools/hooks"]) {
+    for (const named of [undefined, "tools/hooks", "link"]) {
       const { work, open } = workplace(t);
       rmSync(join(work, ".git"), { recursive: true });
       git(work, "init", "-q", "--template=");
-      if (named !== undefined) git(work, "config", "core.hooksPath", named);
+      if (named === "tools/hooks") git(work, "config", "core.hooksPath", named);
       rmSync(join(work, ".git/hooks"), { recursive: true, force: true });
+      if (named === "link") symlinkSync("../link", join(work, ".git/hooks"));
       const before = below(work);
       const hook = join(work, named ?? ".git/hooks", "pre-commit");
       const script = `mkdir -p ${hook}/..; echo evil >${hook}; mv .git .git2; mv tools t2; echo tried; read -r _`;

@@ -9,6 +9,7 @@ import {
   isObeyedInProject,
   isPartlyHarmless,
   isRepositoryFolder,
+  looksLikeRepository,
 } from "./project-names.ts";
 
 /**
@@ -26,8 +27,8 @@ export function isProjectFolder(
   if (roots.includes(folder)) return true;
   const root = roots.find((each) => namesBelow(each, folder) !== undefined) ?? folder;
   if (namesBelow(root, folder)?.some(isFolderOfOthers)) return false;
-  const isBare = ["HEAD", "objects", "refs"].every((name) => names.includes(name));
-  if (isBare || names.some((name) => isRepositoryFolder(name) || isManifest(name))) found.add(folder);
+  if (looksLikeRepository(names) || names.some((name) => isRepositoryFolder(name) || isManifest(name)))
+    found.add(folder);
   return found.has(folder);
 }
 

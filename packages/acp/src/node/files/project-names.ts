@@ -83,6 +83,13 @@ export function isRepositoryFolder(name: string): boolean {
   return repositories.has(name);
 }
 
+/** Whether git takes a folder with these names in it for a repository, if it finds no `.git`. */
+export function looksLikeRepository(names: readonly string[]): boolean {
+  const has = (...wanted: readonly string[]) => wanted.every((name) => names.includes(name));
+  // `commondir` names the folder that has the objects and the config
+  return has("HEAD", "objects", "refs") || has("HEAD", "commondir");
+}
+
 /** Whether a folder of that name holds what tools have installed, built or cached. */
 export function isInstalledFolder(name: string): boolean {
   return installed.has(fold(name)) || (name.startsWith(".") && isHarmless(fold(name)));
