@@ -42,6 +42,15 @@ const secrets: readonly (readonly [name: string, value: string])[] = [
   ["DEPLOY", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc"],
   ["npm_config_//registry.example/:_authToken", "abc"],
   ["apiKey", "abc"],
+  ["PGPASSWORD", "12345678"],
+  ["DB_PASS", "987654"],
+  ["CARD_PIN", "1234"],
+  ["MAIL_PW", "abc"],
+  ["TOTP_SEED", "abc"],
+  ["FEED", "https://feeds.example/a?access_token=abcdef123"],
+  ["BLOBS", "https://store.example/a?sv=1&sig=abcdef123%3D"],
+  ["TOOL_FLAGS", "--verbose --db-password=hunter22"],
+  ["CURL_HEADERS", "-H 'X-Api-Key: abc'"],
 ];
 
 const harmless: readonly (readonly [name: string, value: string])[] = [
@@ -67,6 +76,9 @@ const harmless: readonly (readonly [name: string, value: string])[] = [
   ["TOKENIZERS_PARALLELISM", "false"],
   ["CLAUDE_CODE_MAX_OUTPUT_TOKENS", "4096"],
   ["MAX_TOKEN", "4096"],
+  ["PASS", "1"],
+  ["PIN_VERSION", "12"],
+  ["CALLBACK", "https://app.example/cb?state=abcdef123&tab=tokens"],
   ["SSH_KEY_PATH", "/home/me/.ssh/id"],
   ["AWS_ACCESS_KEY_ID", "AK"],
   ["POSTGRES_PASSWORD_FILE", "/run/secrets/pg"],

@@ -5,10 +5,11 @@ import { patterns } from "./secret-patterns.ts";
 /** Words of names whose values are secrets, wherever they stand in the name. */
 const secretWords = new Set(
   `apikey apikeys keys tokens auth authorization authtoken bearer cookie cookies cred creds credential credentials dsn htpasswd jwt key
-  pass passcode passphrase passwd password passwords pat pin psk pwd secret secrets sk sshpass token webhook`.split(
-    /\s+/,
-  ),
+  mnemonic otp pass passcode passphrase passwd password passwords pat pin psk pw pwd secret secrets sk sshpass token
+  totp webhook`.split(/\s+/),
 );
+/** Names of secrets that are often numbers. A number says nothing against them. */
+const passwordName = /pass(?:word|wd|code|phrase)|(?:^|[^a-z])(?:pass|pin|psk|pwd?|otp)(?:$|[^a-z])/i;
 /** The last word says that it is not the secret itself: a place, a kind, a number, a switch. */
 const plainEnds = new Set(
   `algorithm count dir directory enabled file folder format header home id ids length level limit method mode name path
@@ -21,9 +22,14 @@ const secretNames =
 const ofShells = /^(?:OLD)?PWD$/;
 /** Not the secret either: an address, unless the address is the secret. */
 const address = /_(?:url|uri|endpoint|host|issuer)$/i;
-/** `MAX_TOKENS=4096`, `AUTH=true`. */
-const plainValue = /^(?:|\d{1,9}|true|false|yes|no|on|off|none|auto)$/i;
+/** `AUTH=true`. */
+const plainValue = /^(?:|[01]|true|false|yes|no|on|off|none|auto)$/i;
+/** `MAX_TOKENS=4096`. */
+const numberValue = /^\d{1,9}$/;
 
+/** `?token=…`, `--password=…`, `X-Api-Key: …`. */
+const secretParameter =
+  /(?:[?&]|--)(?:\w+[_-])?(?:token|api[_-]?key|password|secret|signature|sig)[= ][^\s&"']{6,}|\bx-[a-z-]*(?:key|token)\s*:/i;
 /** `scheme://user:password@host`, `Authorization: …`, `Password=…;`. */
 const secretValue =
   /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/@:"']*:[^\s/@"']+@|\b(?:proxy-)?authorization\s*:|\b(?:bearer|basic)\s+[\w.~+/-]{8,}|(?:^|;)\s*(?:accountkey|sharedaccesskey|sharedaccesssignature|password|pwd)\s*=/i;
@@ -32,6 +38,7 @@ const secretValue =
 export function isSecretVariable(name: string, value?: string): boolean {
   if (ofShells.test(name)) return false;
   if (value !== undefined && plainValue.test(value)) return false;
+  if (value !== undefined && numberValue.test(value) && !passwordName.test(name)) return false;
   return isSecretName(name) || (value !== undefined && isSecretValue(value));
 }
 
@@ -46,7 +53,7 @@ function isSecretName(name: string): boolean {
 }
 
 function isSecretValue(value: string): boolean {
-  if (secretValue.test(value)) return true;
+  if (secretValue.test(value) || secretParameter.test(value)) return true;
   return patterns.some(({ expression, evident = false, name }) => {
     // the expressions are global: each search starts at the beginning
     expression.lastIndex = 0;

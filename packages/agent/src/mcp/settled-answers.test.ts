@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { settledAnswer, settlingFetch } from "./settled-answers.ts";
+import { settledAnswer, settledAnswers, settlingFetch } from "./settled-answers.ts";
 
 const valid = [
   { jsonrpc: "2.0", id: 1, result: {} },
@@ -22,6 +22,7 @@ test("an answer with an id of ours ends the call, however it looks", () => {
     { result: "text" },
     { result: null },
     { result: {}, error: { code: 1, message: "both" } },
+    { method: "tools/call", result: {} },
     {},
   ]) {
     const { id, error } = settledAnswer({ jsonrpc: "2.0", id: 7, ...rest }) as Record<string, unknown>;
@@ -33,6 +34,20 @@ test("an answer with an id of ours ends the call, however it looks", () => {
     );
   }
   assert.deepEqual(settledAnswer({ id: "7", result: {} }), { jsonrpc: "2.0", id: 7, result: {} });
+});
+
+test("answers in a batch end the calls that they answer", async () => {
+  const batch = [valid[0], { id: 7, error: "no" }, valid[3]];
+  const settled = settledAnswers(batch);
+  assert.deepEqual([settled[0], settled[2]], [valid[0], valid[3]]);
+  assert.match(JSON.stringify(settled[1]), /"id":7,"error":\{"code":-32603/);
+  const headers = { "content-type": "text/event-stream" };
+  const fetch = settlingFetch(async () => new Response(`data: ${JSON.stringify(batch)}\n\n`, { headers }));
+  const events = (await (await fetch("http://x")).text()).trim().split("\n\n");
+  assert.deepEqual(
+    events.map((event) => JSON.parse(event.slice(6))),
+    settled,
+  );
 });
 
 test("the same holds in event streams, whatever pieces they come in", async () => {

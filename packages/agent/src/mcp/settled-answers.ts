@@ -2,10 +2,17 @@
 
 import { isObject } from "@parley/acp/internal";
 
+/** The messages of a batch, or the one message, settled. */
+export function settledAnswers(value: unknown): readonly unknown[] {
+  return Array.isArray(value) && value.length > 0 ? value.map(settledAnswer) : [settledAnswer(value)];
+}
+
 /** A valid answer in the place of an invalid one with an id; everything else as it is. */
 export function settledAnswer(message: unknown): unknown {
-  if (!isObject(message) || "method" in message) return message;
-  const { id, result, error } = message;
+  if (!isObject(message)) return message;
+  const { method, id, result, error } = message;
+  // a method beside a result is one mistake more
+  if (method !== undefined && !isObject(result) && !isObject(error)) return message;
   const own = typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : id;
   if (typeof own !== "number") return message;
   const isResult = isObject(result) && error === undefined;
@@ -14,7 +21,7 @@ export function settledAnswer(message: unknown): unknown {
     Number.isInteger(error["code"]) &&
     typeof error["message"] === "string" &&
     result === undefined;
-  if (isResult || isError) return { ...message, jsonrpc: "2.0", id: own };
+  if ((isResult || isError) && method === undefined) return { ...message, jsonrpc: "2.0", id: own };
   const said = error === undefined ? "" : `: ${JSON.stringify(error).slice(0, 500)}`;
   const what = `it sent an answer that is no valid ${error === undefined ? "result" : "error"}${said}`;
   return { jsonrpc: "2.0", id: own, error: { code: -32_603, message: what } };
@@ -56,17 +63,20 @@ function settledLines(): TransformStream<string, string> {
 }
 
 function settledLine(line: string): string {
-  const [, before, data] = /^(data: ?)(\{.*\})\r?$/.exec(line) ?? [];
-  return data === undefined ? line : `${before}${settledJson(data)}`;
+  const [, before, data] = /^(data: ?)([{[].*[\]}])\r?$/.exec(line) ?? [];
+  // the client reads one message in each event
+  return data === undefined
+    ? line
+    : settledTexts(data)
+        .map((text) => `${before}${text}`)
+        .join("\n\n");
 }
 
-function settledJson(text: string): string {
+function settledTexts(text: string): readonly string[] {
   try {
-    const value: unknown = JSON.parse(text);
-    const settled = settledAnswer(value);
-    return settled === value ? text : JSON.stringify(settled);
+    return settledAnswers(JSON.parse(text)).map((each) => JSON.stringify(each));
   } catch {
     // the client reports it
-    return text;
+    return [text];
   }
 }

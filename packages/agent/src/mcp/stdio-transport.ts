@@ -5,7 +5,7 @@ import type { Transport as Wire } from "@parley/acp";
 import { type AgentProcess, nodePlatform, spawnAgent } from "@parley/acp/internal/node";
 import { byteTransport, type EndReason, type Fault } from "@parley/acp/transport";
 import type { StdioEntry } from "./server-entry.ts";
-import { settledAnswer } from "./settled-answers.ts";
+import { settledAnswers } from "./settled-answers.ts";
 
 /** The environment variables passed to servers; our own keys are not among them. */
 const inherited =
@@ -54,7 +54,10 @@ export class StdioTransport implements Transport {
     this.#process = child;
     this.#wire = byteTransport(child, { framing: "ndjson", platform: nodePlatform });
     this.#wire.start({
-      message: (value) => this.onmessage?.(settledAnswer(value) as JSONRPCMessage), // the client validates it
+      message: (value) => {
+        // the client validates them
+        for (const each of settledAnswers(value)) this.onmessage?.(each as JSONRPCMessage);
+      },
       idle: () => undefined,
       reject: (fault) => this.#reject(fault),
       drain: () => this.#canSend.resolve(),

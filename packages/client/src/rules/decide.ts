@@ -3,6 +3,7 @@
 import { sep } from "node:path";
 import { RequestError } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { passesCode } from "../subjects/evaluated-text.ts";
 import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
@@ -146,7 +147,7 @@ function unreadableVerdict(
 ): Verdict | undefined {
   if (subject.operation !== "exec") return undefined;
   const commands = commandsOf(subject);
-  const isUnknown = commands?.some(hasUnknownProgram) ?? true;
+  const isUnknown = commands === undefined || commands.some(hasUnknownProgram) || passesCode(commands);
   const mayBe = ({ operation, pattern }: Rule): boolean => {
     if (isFileOperation(operation)) return hasCountlessNames;
     if (operation !== "exec") return false;

@@ -60,6 +60,8 @@ test("ordinary lines are read, not asked about", (t) => {
     'declare -a list=(1 2); read -r a b <<< "$x"; let n=n+1; ((n++)); unset a',
     'for f in $(git ls-files); do test -f "$f" || echo "$f"; done',
     "mapfile -t lines < a.txt; export PATH=$PATH:/opt/bin NODE_ENV=test",
+    'git log --format=%s | while read -r line; do [ -n "$line" ] && echo "$line"; done',
+    'f() { [ -f "$1" ] && wc -l "$1"; }; f a.txt; printf -v y \'%s\\n\' a',
     "PS1='$ ' PS4='+ ' bash -x run.sh",
     "gdb --version; xargs -n1 sh -c 'npm test' < a.txt",
     "set -euo pipefail; printf '%s\\n' 'use `code` and $(this)' | tee a.md",

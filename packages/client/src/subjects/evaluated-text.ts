@@ -34,6 +34,28 @@ export function evaluatesText({ words, files, texts }: LineCommand): boolean {
   // what a variable is set to
   if (files.some((word) => /^\w+(?:\[[^\]]*\])?\+?=/.test(word) && isCode(word))) return true;
   if (rest.some((word) => callbacks[program]?.test(word))) return true;
-  const takesNames = builtins.has(program) || (program === "printf" && rest.includes("-v"));
+  const takesNames = builtins.has(program) || setsVariable(words);
   return takesNames && [...rest, ...texts].some(isCode);
+}
+
+/** `printf -v`. */
+function setsVariable([program, ...rest]: readonly string[]): boolean {
+  return program === "printf" && rest.some((word) => word.startsWith("-v"));
+}
+
+/** `$(` and a backquote, as `printf` and `echo -e` write them. */
+const writtenCode = /\\(?:x24|x60|0?44|0?140|[uU]0*(?:24|60))/;
+/** `$1`, `$@`. */
+const argument = /\$\{?[\d@*]/;
+
+/** Whether one command of a line may run a text that another one hands over: through a pipe, a variable or a function. */
+export function passesCode(commands: readonly LineCommand[]): boolean {
+  const runs = ({ words }: LineCommand) => {
+    const [program = "", ...rest] = words;
+    if (/^(?:read|mapfile|readarray)$/.test(program) || setsVariable(words)) return true;
+    return rest.some((word) => (builtins.has(program) && argument.test(word)) || /\$\{[\d@*]@P/.test(word));
+  };
+  const hasCode = ({ words: [, ...rest], texts }: LineCommand) =>
+    [...rest, ...texts].some((word) => isCode(word) || writtenCode.test(word));
+  return commands.some(runs) && commands.some(hasCode);
 }

@@ -18,11 +18,11 @@ const shells = named("sh bash rbash zsh rzsh ksh rksh mksh dash ash yash fish cs
 
 /** They run what follows them. There are more; a rule that forbids is a guard rail, the sandbox is the wall. */
 const wrappers = named(
-  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch linux32 linux64 i386 x86_64 uname26 choom capsh sg dbus-run-session dbus-launch gdb systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh",
+  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch linux32 linux64 i386 x86_64 uname26 choom capsh sg catchsegv chronic cpulimit debconf faketime perf start-stop-daemon unbuffer valgrind dbus-run-session dbus-launch gdb systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh",
 );
 
 function isWrapper(name: string): boolean {
-  return wrappers.has(name) || /^ld-(?:linux|musl)/.test(name);
+  return wrappers.has(name) || /^ld(?:64)?[-.](?:linux|musl|so)/.test(name);
 }
 
 /** What `sh -c` and its like are given to read. */

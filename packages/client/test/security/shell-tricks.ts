@@ -137,6 +137,16 @@ export const hiddenCommands: readonly string[] = [
   "compgen -W '$(rm canary)' a",
   "BASH_ENV=<(echo rm canary) bash -c true",
   "export BASH_ENV=<(echo rm canary); bash -c true",
+  // text that one command hands to another one
+  "printf -vx '%s' 'a[$(rm canary)]'; ((x))",
+  "printf -v x 'a[\\x24(rm canary)]'; ((x))",
+  "printf 'a[\\044(rm canary)]' | { read -r x; ((x)); }",
+  "echo 'a[$(rm canary)]' | while read x; do ((x)); done",
+  "echo 'a[$(rm canary)]' | { read x; let x; }",
+  "mapfile x < <(echo 'a[$(rm canary)]'); ((x))",
+  "f() { local -i v=$1; }; f 'a[$(rm canary)]'",
+  "f() { [[ $1 -eq 0 ]]; }; f 'a[$(rm canary)]'",
+  "f() { echo ${1@P}; }; f '$(rm canary)'",
   // more programs that start it
   "linux64 rm canary",
   "x86_64 rm canary",
@@ -156,6 +166,10 @@ export const startedByOthers: readonly string[] = [
   "gdb -q -batch -ex 'shell rm canary'",
   "gdb -q -batch --eval-command='!rm canary'",
   "echo canary | parallel rm",
+  "ld.so /bin/rm canary",
+  "valgrind rm canary",
+  "chronic rm canary",
+  "perf stat rm canary",
 ];
 
 /** Each prints what is in secret.txt. */
