@@ -237,6 +237,8 @@ test("TH16 a changed script that an MCP server names is asked about again", (t) 
       "serve/db/__main__.py": { command: "python3", args: ["-m", "serve.db"] },
       "run.sh": { command: "sh", args: ["-c", "cd . && ./run.sh --x"] },
       "deep/of/full.sh": { command: join(folder, "deep/of/full.sh") },
+      "tools/plain.js": { command: "node", args: ["tools/plain"] },
+      "index.js": { command: "node", args: ["."] },
     };
   for (const [file, entry] of Object.entries(named)) {
     put(".mcp.json", { mcpServers: { db: entry } });
@@ -267,6 +269,48 @@ test("TH16 a changed script that an MCP server names is asked about again", (t) 
   folders.trust(workspaceSettings(folder));
   writeFileSync(join(base, "elsewhere"), "two");
   assert.equal(check().state, "changed");
+});
+
+test("TH16 a package that an MCP server starts is trusted with the file that its package.json names", (t) => {
+  const { folder, put, folders, check } = place(t);
+  put(".mcp.json", { mcpServers: { db: { command: "node", args: ["./db"] } } });
+  put("db/package.json", { main: "dist/server" });
+  put("db/dist/server.js", "one");
+  const settings = workspaceSettings(folder);
+  assert.deepEqual(settings.files, [join(folder, "db/package.json"), join(folder, "db/dist/server.js")]);
+  folders.trust(settings);
+  put("db/dist/server.js", "two");
+  assert.equal(check().state, "changed");
+});
+
+test("TH16 an MCP server that is a script of package.json is asked about again when the scripts change", (t) => {
+  const { folder, put, folders, check } = place(t);
+  const scripts = { mcp: "node server.js" };
+  for (const entry of [
+    { command: "npm", args: ["run", "-s", "mcp"] },
+    { command: "sh", args: ["-c", "cd . && pnpm mcp"] },
+  ]) {
+    put(".mcp.json", { mcpServers: { db: entry } });
+    put("package.json", { scripts });
+    const settings = workspaceSettings(folder);
+    assert.match(settings.items[0]!.details.join("\n"), /uses the scripts of package\.json as they are now/);
+    folders.trust(settings);
+    put("package.json", { scripts, dependencies: { a: "1.0.0" } });
+    assert.equal(check().state, "trusted");
+    // it stays writable
+    assert.deepEqual(settings.files, []);
+    put("package.json", { scripts: { mcp: "node other.js" } });
+    assert.equal(check().state, "changed");
+  }
+});
+
+test("writes to a link that an MCP server names are asked about, as those to the file behind it", (t) => {
+  const { folder, put } = place(t);
+  put("real/db", "one");
+  symlinkSync("real/db", join(folder, "db"));
+  put("index.js", "one");
+  put(".mcp.json", { mcpServers: { db: { command: "./db", args: ["--folder", "."] } } });
+  assert.deepEqual(workspaceSettings(folder).files, [join(folder, "real/db"), join(folder, "db")]);
 });
 
 test("writes to a script that an MCP server names are asked about", (t) => {

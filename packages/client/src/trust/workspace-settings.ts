@@ -47,7 +47,7 @@ export interface WorkspaceSettings {
   readonly rules: readonly string[];
   /** The servers, for `mcpServers` of a session. Their `_meta` tells Parley's agent that the user did not name them. */
   readonly mcpServers: readonly McpServer[];
-  /** The files of the folder that the servers start or name, with links resolved. Their content is part of the trust. */
+  /** The files of the folder that the servers start or name, and those that links among them lead to. Their content is part of the trust. */
   readonly files: readonly string[];
   /** What cannot be used, and why, one line each. */
   readonly problems: readonly string[];
@@ -102,7 +102,15 @@ export function parsedSettings(given: string): ParsedSettings {
   const named = mcpServers.map((server) => namedFiles(server as ServerFields, folder)); // other kinds have no such fields
   const details = mcpServers.map((server, at) => detailsOf(server, named[at] ?? []));
   content.update(JSON.stringify(named));
-  const files = [...new Set(named.flat().map(({ path }) => path))];
+  // a link can be turned to another file
+  const files = [
+    ...new Set(
+      named
+        .flat()
+        .filter(({ isScripts }) => isScripts !== true)
+        .flatMap(({ path, name }) => [path, join(folder, name)]),
+    ),
+  ];
   const guards = files.map((path) => guardOf(path, join(folder, serversFile)));
   return {
     folder,
@@ -191,7 +199,8 @@ function detailsOf(server: McpServer, named: readonly NamedFile[]): string[] {
     ...env.map(({ name, value }) => `with ${name}=${value}`),
     ...headers.map(({ name, value }) => `with the header ${name}: ${value}`),
     ...named.map(
-      ({ name, hash }) => `uses the file ${shellWord(name)} as it is now (sha256 ${hash.slice(0, 16)})`,
+      ({ name, hash, isScripts }) =>
+        `uses ${isScripts ? "the scripts of" : "the file"} ${shellWord(name)} as ${isScripts ? "they are" : "it is"} now (sha256 ${hash.slice(0, 16)})`,
     ),
   ];
   const isTemplate = lines.some((line) => /\$\{\w/.test(line));
