@@ -1,6 +1,8 @@
 // Opens an address in the browser of the user.
 
 import { spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { delimiter, isAbsolute, sep } from "node:path";
 
 /** False where no browser can be shown: the user is elsewhere, or has no desktop. */
 export function openAddress(
@@ -11,11 +13,33 @@ export function openAddress(
   const opener = openerOf(environment, platform);
   if (opener === undefined || !/^https?:\/\//i.test(url)) return false;
   const [command = "", ...args] = opener;
-  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+  const env = outsideWorkspace(environment);
+  const child = spawn(command, [...args, url], { stdio: "ignore", detached: true, env });
   // whoever has no opener has the address on the screen
   child.once("error", () => undefined);
   child.unref();
   return true;
+}
+
+/**
+ * The environment of a program of the desktop. PATH has no folder of the workspace, such as the one that npx puts there: a
+ * command in the sandbox can write a program of the same name into it.
+ */
+export function outsideWorkspace(environment: NodeJS.ProcessEnv, folder = process.cwd()): NodeJS.ProcessEnv {
+  const workspace = realPath(folder);
+  const folders = (environment["PATH"] ?? "").split(delimiter);
+  const isOutside = (each: string) =>
+    isAbsolute(each) && !`${realPath(each)}${sep}`.startsWith(workspace + sep);
+  // without any folder a program would be looked for where we are
+  return { ...environment, PATH: folders.filter(isOutside).join(delimiter) || "/usr/bin:/bin" };
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** No shell reads the address. */

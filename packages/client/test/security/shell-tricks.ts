@@ -128,15 +128,13 @@ export const hiddenCommands: readonly string[] = [
   "for x in '$(rm canary)'; do echo ${x@P}; done",
   "set -- '$(rm canary)'; echo ${1@P}",
   "PS4='$(rm canary)'; set -x; true",
-  "PS4='$(rm canary)' bash -xc true",
-  "env PS4='$(rm canary)' bash -xc true",
-  "unset 'x[$(rm canary)]'",
+  "x=(1); unset 'x[$(rm canary)]'",
   "mapfile -C 'rm canary #' -c 1 x <<< a",
   "readarray -c1 -C 'rm canary #' x <<< a",
   "compgen -C 'rm canary #' a",
   "compgen -W '$(rm canary)' a",
   "BASH_ENV=<(echo rm canary) bash -c true",
-  "export BASH_ENV=<(echo rm canary); bash -c true",
+  "echo rm canary >file; export BASH_ENV=./file; bash -c true",
   // text that one command hands to another one
   "printf -vx '%s' 'a[$(rm canary)]'; ((x))",
   "printf -v x 'a[\\x24(rm canary)]'; ((x))",
@@ -155,8 +153,10 @@ export const hiddenCommands: readonly string[] = [
   "rbash -c 'rm canary'",
 ];
 
-/** The same, with programs that not every system has. */
+/** The same, with programs that not every system has, or that do it for other users than root. */
 export const startedByOthers: readonly string[] = [
+  "PS4='$(rm canary)' bash -xc true",
+  "env PS4='$(rm canary)' bash -xc true",
   "capsh -- -c 'rm canary'",
   "sg root -c 'rm canary'",
   "sg root rm canary",

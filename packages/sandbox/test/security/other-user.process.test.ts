@@ -16,7 +16,8 @@ const files =
   `protected-names.process.test.ts hostile-places.process.test.ts ../../src/open-sandbox.process.test.ts
   ../../src/git-state.process.test.ts ../../src/mounts/vanishing-mounts.process.test.ts
   ../../src/guard/watched-folders.test.ts ../../../agent/src/session/git-state.process.test.ts
-  ../../../client/test/security/sandboxed-gate.process.test.ts
+  ../../../agent/src/permissions/sandboxed-commands.process.test.ts
+  ../../../client/test/security/sandboxed-gate.process.test.ts ../../../client/src/trust/trust.test.ts
   ../../../review/src/hostile-repositories.process.test.ts`.split(/\s+/);
 
 /** Tests that are for root, or need keys in the home of the account. */
@@ -30,7 +31,7 @@ if (isRoot && reason !== false && process.env["PARLEY_REQUIRE_SANDBOX"] === "1")
 test("the tests of the sandbox pass as another user", {
   ...inSandbox,
   skip: inSandbox.skip || reason,
-  timeout: 300_000,
+  timeout: 600_000,
 }, async (t) => {
   mkdirSync(cache, { recursive: true });
   const place = realpathSync(mkdtempSync(join(cache, "other-user-")));

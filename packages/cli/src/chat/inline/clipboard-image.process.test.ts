@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { clipboardImage } from "./clipboard-image.ts";
 
@@ -33,6 +33,26 @@ test("an image is pasted with the program of the desktop", options, async (t) =>
   assert.deepEqual(await clipboardImage({ PATH, DISPLAY: ":0" }, "linux"), image);
   assert.deepEqual(await clipboardImage({ PATH }, "darwin"), image);
 });
+
+test(
+  "a program in the workspace is not started, also where PATH has it through a link",
+  options,
+  async (t) => {
+    const workspace = programs(t, { xclip: png });
+    const linked = join(programs(t, {}), "bin");
+    symlinkSync(workspace, linked);
+    for (const [PATH, folder] of [
+      [workspace, workspace],
+      [linked, workspace],
+      [workspace, linked],
+      [`.:${workspace}`, dirname(workspace)],
+    ] as const)
+      assert.match(
+        String(await clipboardImage({ PATH: `${PATH}:/nowhere`, DISPLAY: ":0" }, "linux", folder)),
+        /^install xclip to paste/,
+      );
+  },
+);
 
 test("why no image can be pasted is said", options, async (t) => {
   const nothing = programs(t, { xclip: Buffer.alloc(0) });

@@ -1,6 +1,7 @@
 // Reads an image from the clipboard of the desktop, with the programs that the system has for it.
 
 import { execFile } from "node:child_process";
+import { outsideWorkspace } from "../../terminal/open-address.ts";
 import type { PastedImage } from "../conversation/conversation.ts";
 import { mostImageBytes } from "./pasted-image.ts";
 
@@ -16,12 +17,13 @@ const otherwise = "paste the path of an image file instead";
 export async function clipboardImage(
   environment: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
+  folder = process.cwd(),
 ): Promise<PastedImage | string> {
   const readers = readersOf(environment, platform);
   if (readers.length === 0) return `there is no desktop here, so it has no clipboard; ${otherwise}`;
   let isRead = false;
   for (const reader of readers) {
-    const output = await outputOf(reader, environment);
+    const output = await outputOf(reader, outsideWorkspace(environment, folder));
     if (output === "missing") continue;
     isRead = true;
     const bytes = imageBytes(output);

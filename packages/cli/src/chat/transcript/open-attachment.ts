@@ -5,7 +5,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Attachment } from "../../draw/placeholders.ts";
-import { openerOf } from "../../terminal/open-address.ts";
+import { openerOf, outsideWorkspace } from "../../terminal/open-address.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
 
 /** Only what a program shows and does not run: anything else is opened as text or not at all. */
@@ -46,7 +46,8 @@ export async function openAttachment(
   const opener = ending === undefined ? undefined : openerOf(place.environment, place.platform);
   if (opener === undefined) return `written to ${path}`;
   const [command = "", ...args] = opener;
-  const child = spawn(command, [...args, path], { stdio: "ignore", detached: true });
+  const env = outsideWorkspace(place.environment);
+  const child = spawn(command, [...args, path], { stdio: "ignore", detached: true, env });
   // whoever has no opener has the path on the screen
   child.once("error", () => undefined);
   child.unref();
