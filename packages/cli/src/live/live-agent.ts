@@ -195,7 +195,7 @@ export class LiveAgent {
     const recorder = this.#newRecorder(
       undefined,
       async () =>
-        (await this.#historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined),
+        (await this.historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined),
     );
     const place = await this.#place(running, onEntry);
     const session = await this.#recorded(recorder, () => running.forkSession(sessionId, place));
@@ -234,7 +234,7 @@ export class LiveAgent {
   }
 
   /** The id in the history of one of its sessions, when everything of it is stored. */
-  async #historyOf(sessionId: string): Promise<string | undefined> {
+  async historyOf(sessionId: string): Promise<string | undefined> {
     const recorder = this.#recorders.get(sessionId);
     await recorder?.stored();
     return recorder?.id();

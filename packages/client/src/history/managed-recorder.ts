@@ -28,6 +28,8 @@ export interface BegunSession {
   readonly cwd: string;
   /** The agent's id of the session of which this is a copy. */
   readonly forks?: string;
+  /** What the agent has replayed of it. */
+  readonly replayed?: readonly Entry[];
 }
 
 export interface ManagedRecorder {
@@ -65,6 +67,8 @@ export function managedRecorder(history: RecordingHistory, options: ManagedRecor
               ...optional({ id, name: name || undefined, title: title || undefined, forks }),
             })
           : await history.resume(old.id, session.sessionId);
+      // a history that knows the session has it already
+      for (const entry of old === undefined ? (session.replayed ?? []) : []) recorder.entry(entry);
       for (const entry of early ?? []) recorder.entry(entry);
     } catch (error) {
       failed(error);

@@ -26,11 +26,14 @@ export class EntryFilter {
   #isRecording = false;
   #isStopped = false;
   #hasBegun = false;
+  /** What the agent has replayed so far, while it may be recorded. */
+  #replayed: Entry[] | undefined;
 
   constructor(what: "new" | "history" | "silent", deliver: (entry: Entry, isRecorded: boolean) => void) {
     this.#deliver = deliver;
     this.#isMuted = what === "silent";
     this.#early = what === "new" ? [] : undefined;
+    this.#replayed = what === "history" ? [] : undefined;
     this.#isRecording = what === "silent";
   }
 
@@ -46,12 +49,20 @@ export class EntryFilter {
       if (this.#isMuted && !facts.has(kind)) return;
       if (beginsWork(entry.update)) this.#hasBegun = true;
     }
+    this.#replayed?.push(entry);
     if (this.#early === undefined) this.#deliver(entry, this.#isRecording);
     else this.#early.push(entry);
   }
 
   activated(): void {
     this.#hasBegun = false;
+  }
+
+  /** The conversation so far, as the agent has replayed it. Given once. */
+  takeReplayed(): readonly Entry[] | undefined {
+    const replayed = this.#replayed;
+    this.#replayed = undefined;
+    return replayed;
   }
 
   /** Entries are recorded from now on; those of a new session from its beginning. */

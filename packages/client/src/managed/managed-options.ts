@@ -35,9 +35,11 @@ export interface RecordedSession {
   readonly replaces?: string;
   /** The id of the session of which it is a copy. */
   readonly forks?: string;
+  /** The conversation so far of a session that was loaded. It is recorded if the history does not have the session. */
+  readonly replayed?: readonly Entry[];
 }
 
-/** Records sessions. Replayed history is not recorded again. */
+/** Records sessions. */
 export interface Recorder {
   begin(session: RecordedSession): void;
   entry(sessionId: string, entry: Entry): void;

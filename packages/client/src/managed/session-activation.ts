@@ -126,7 +126,8 @@ export class SessionActivation {
   #startRecording({ sessionId, cwd }: ClientSession, how: How, of: Origin = {}): void {
     this.sessionId = sessionId;
     const agent = this.#process.entry.name;
-    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional(of) });
+    const replayed = this.#filter?.takeReplayed();
+    this.#process.options.recorder?.begin({ agent, sessionId, cwd, how, ...optional({ ...of, replayed }) });
     this.#filter?.startRecording();
   }
 

@@ -76,7 +76,8 @@ async function openFork(
     );
   host.join(session);
   begun(host);
-  if (historyId !== undefined) await replay(historyId, entry, place);
+  const stored = (await host.agent.historyOf(sessionId)) ?? historyId;
+  if (stored !== undefined) await replay(stored, entry, place);
   else if (original.view.seq > 0)
     session.notice(
       "info",

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { client } from "@parley/acp";
 import { openHistory } from "@parley/client/history";
 import {
   chatHome,
@@ -54,6 +55,42 @@ test(
     const second = chatWith(t, { cwd, agent: "far", session: id });
     await second.until(() => second.session.phase === "ready");
     assert.deepEqual([promptsIn(second.session), saidIn(second.session)], ["banana", "hello banana"]);
+  },
+);
+
+test(
+  "a session that another program began is stored with the conversation that the agent shows, and so is a copy of its copy",
+  patience,
+  async (t) => {
+    const far = await farAgent(t, { unstable: ["fork"], otherwise: [{ say: "hello {{prompt}}" }] });
+    const { cwd } = chatHome(t, { far });
+    const elsewhere = await client({ name: "editor", version: "1.0.0" }).connect(far.open());
+    const begun = await elsewhere.newSession({ cwd });
+    await begun.prompt("banana").result;
+    await elsewhere.close();
+    const first = chatWith(t, { cwd, agent: "far", session: begun.sessionId });
+    await first.until(() => first.session.phase === "ready");
+    first.session.send(text("apple"));
+    await first.answered(1);
+    const whole = /banana[\s\S]*hello banana[\s\S]*apple[\s\S]*hello apple/;
+    assert.match(await first.session.exported("markdown"), whole);
+    const copy = first.conversation.open({ kind: "fork", of: first.session });
+    await first.until(() => copy.phase === "ready");
+    assert.equal(promptsIn(copy), "banana|apple");
+    const again = first.conversation.open({ kind: "fork", of: copy });
+    await first.until(() => again.phase === "ready");
+    assert.equal(saidIn(again), "hello banana|hello apple");
+    const exported = await again.exported("markdown");
+    assert.match(exported, whole);
+    assert.equal(exported.match(/hello banana/g)?.length, 1);
+    await first.conversation.close();
+    const second = chatWith(t, { cwd, agent: "far", session: begun.sessionId });
+    await second.until(() => second.session.phase === "ready");
+    assert.equal(saidIn(second.session), "hello banana|hello apple");
+    second.session.send(text("plum"));
+    await second.answered(1);
+    const later = await second.session.exported("markdown");
+    assert.equal(later.match(/hello banana/g)?.length, 1, "what was stored is not stored again");
   },
 );
 
