@@ -1,8 +1,7 @@
 // Forwards entries of a session to the printer, also those that arrive after the answer.
 
-import type { Entry } from "@parley/acp";
+import type { Entry, SessionUpdate } from "@parley/acp";
 import type { ManagedAgent } from "@parley/client";
-import { beginsWork } from "@parley/client/internal";
 import { LateUpdates } from "../live/late-updates.ts";
 import { SlowReader } from "../printers/output.ts";
 
@@ -14,19 +13,19 @@ type Phase =
 export class EntryForwarder {
   readonly late = new LateUpdates();
   readonly #print: (entry: Entry) => void;
-  readonly #isOthers: () => boolean;
+  readonly #isOthers: (update: SessionUpdate) => boolean;
   readonly #reader = new SlowReader(process.stdout);
   #phase: Phase = { is: "early", entries: [] };
 
-  /** `isOthers`: whether what the agent does now was asked for by somebody else. */
-  constructor(print: (entry: Entry) => void, isOthers: () => boolean) {
+  /** `isOthers`: whether what the agent says was asked for by somebody else. */
+  constructor(print: (entry: Entry) => void, isOthers: (update: SessionUpdate) => boolean) {
     this.#print = print;
     this.#isOthers = isOthers;
   }
 
   entry(entry: Entry): void {
     const phase = this.#phase;
-    if (phase.is === "over" || (this.#isOthers() && isWork(entry))) return;
+    if (phase.is === "over" || (entry.kind === "update" && this.#isOthers(entry.update))) return;
     if (phase.is === "early") {
       phase.entries.push(entry);
       return;
@@ -55,8 +54,4 @@ export class EntryForwarder {
   end(): void {
     this.#phase = { is: "over" };
   }
-}
-
-function isWork(entry: Entry): boolean {
-  return entry.kind === "update" && beginsWork(entry.update);
 }

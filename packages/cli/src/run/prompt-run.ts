@@ -1,8 +1,9 @@
 // Runs one prompt, from the start of the agent to its end.
 
-import type { PromptResult } from "@parley/acp";
+import type { PromptResult, SessionUpdate } from "@parley/acp";
+import { isOfTurn } from "@parley/acp/internal";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
-import type { ManagedConnection, ManagedPrompt, ManagedSession } from "@parley/client/internal";
+import { beginsWork, type ManagedConnection, type ManagedPrompt, type ManagedSession } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
 import { askerName } from "../live/asker-name.ts";
@@ -36,8 +37,7 @@ export class PromptRun {
   readonly #stopping = new AbortController();
   readonly #entries = new EntryForwarder(
     (entry) => this.#printer.entry(entry),
-    // a session that is continued may be at work for somebody else
-    () => (this.#prompt?.isSent === true ? this.#prompt.isBehind : this.#continues),
+    (update) => this.#isOthers(update),
   );
   readonly #unread = new UnreadOutput();
   #history: LiveHistory | undefined;
@@ -222,6 +222,12 @@ export class PromptRun {
     if (agent.isOwn || !new LateHabit(running).mayBeLate) return;
     const { lateMs } = running.spec.quirks ?? {};
     await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
+  }
+
+  /** A session that is continued may be at work for somebody else. A notice before the prompt is about the session. */
+  #isOthers(update: SessionUpdate): boolean {
+    if (this.#prompt?.isSent !== true) return this.#continues && beginsWork(update);
+    return this.#prompt.isBehind && isOfTurn(update.sessionUpdate);
   }
 
   async #finish(agent: LiveAgent, running: ManagedConnection): Promise<void> {

@@ -1,7 +1,7 @@
 // What a hosted process says on its own account, to the clients and to the agent.
 
 import type { Transport } from "@parley/acp";
-import { idToJson, isObject, takenMethod, takenState } from "@parley/acp/internal";
+import { idToJson, isObject, isOfTurn, takenMethod, takenState } from "@parley/acp/internal";
 import type { HostedSessions, Message } from "./hosted-sessions.ts";
 import type { Question } from "./open-questions.ts";
 import type { ProcessClient } from "./process-client.ts";
@@ -39,7 +39,7 @@ export function stateOf(sessionId: string, update: object): object {
 /** Whether it is part of what an agent answers. */
 export function isWork({ method, params }: Message): boolean {
   const update = method === "session/update" && isObject(params) ? params["update"] : undefined;
-  return isObject(update) && /^(?:agent_|tool_call|plan|terminal)/.test(String(update["sessionUpdate"]));
+  return isObject(update) && isOfTurn(update["sessionUpdate"]);
 }
 
 export function cancelled({ id }: Message): object {

@@ -30,6 +30,7 @@ function waitingAgent() {
       begun.push(turn.text);
       for (const check of waiting) check();
       await gate.promise;
+      turn.notice("info", `about ${turn.text}`);
       await turn.say("done");
     },
   });
@@ -90,9 +91,12 @@ for (const way of ["agent()", "hosted"] as const)
         const lost = ["first", "second", "third"].map((text) => session.prompt(text));
         await turns(1);
         const next = await open(edition);
+        const notices: string[] = [];
         const again = await next.resumeSession(session.sessionId, taking);
         for (const prompt of lost) await assert.rejects(prompt.result, taken);
         const mine = again.prompt("mine");
+        if (edition === "v1")
+          again.onUpdate((update) => update.sessionUpdate === "notice" && notices.push(update.title));
         const text = mine.text();
         // the server has read the prompt when it has answered what came after it
         await next.request("_test/ping", {}).catch(() => undefined);
@@ -101,5 +105,7 @@ for (const way of ["agent()", "hosted"] as const)
         go(1);
         assert.equal(await text, "mine…done");
         assert.equal((await mine.result).stopReason, "end_turn");
+        // version 1 cannot say what a notice belongs to
+        assert.deepEqual(notices, edition === "v1" ? ["about mine"] : []);
         assert.deepEqual(begun, ["first", "mine"], "what waited was never begun");
       });

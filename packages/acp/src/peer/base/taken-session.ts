@@ -20,6 +20,13 @@ export function isTaken(update: object): boolean {
   return _meta?.[takenMethod] === true;
 }
 
+const turnTags = /^(?:agent_|tool_call|plan|terminal|notice|compaction)/;
+
+/** Whether updates of this tag are what a turn says and does. */
+export function isOfTurn(tag: unknown): boolean {
+  return turnTags.test(String(tag));
+}
+
 export function takenError(): ConnectionError {
   return new ConnectionError(
     "session_taken",

@@ -3,6 +3,7 @@
 
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
+import { isOfTurn } from "../../base/taken-session.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 import type { PlainText } from "./plain-text.ts";
 import { replayedHistory } from "./replayed-history.ts";
@@ -207,7 +208,7 @@ export class SessionOutput {
   }
 
   #isLeftOut(tag: string): boolean {
-    return this.isMuted && /^(?:agent_|tool_call|plan|terminal)/.test(tag);
+    return this.isMuted && isOfTurn(tag);
   }
 
   #sendItem({ text, tag }: Item): Promise<void> | undefined {
