@@ -3,7 +3,12 @@
 import type { PromptResult, SessionUpdate } from "@parley/acp";
 import { isOfTurn } from "@parley/acp/internal";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
-import { beginsWork, type ManagedConnection, type ManagedPrompt, type ManagedSession } from "@parley/client/internal";
+import {
+  beginsWork,
+  type ManagedConnection,
+  type ManagedPrompt,
+  type ManagedSession,
+} from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
 import { askerName } from "../live/asker-name.ts";

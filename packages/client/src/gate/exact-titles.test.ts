@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClientSession, PermissionOption, RequestContext } from "@parley/acp";
+import type { ToolCallUpdate } from "@parley/acp/model";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { hasExactTitles, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
@@ -14,7 +15,7 @@ const options: PermissionOption[] = [
 
 async function asked(
   t: Parameters<typeof folder>[0],
-  call: { readonly title: string; readonly kind: "execute" | "other"; readonly rawInput?: object },
+  call: Pick<ToolCallUpdate, "title" | "kind" | "rawInput" | "locations">,
   given: { readonly isExact: boolean; readonly rule?: string },
 ) {
   const questions: PermissionQuestion[] = [];
@@ -28,9 +29,10 @@ async function asked(
     trustsTitles: () => given.isExact,
   });
   const session = { sessionId: "s", cwd: folder(t), roots: [] } as unknown as ClientSession; // what a gate needs
-  const subject = { type: "tool_call", toolCall: { toolCallId: "c", locations: [], ...call } } as const;
+  const toolCall = { toolCallId: "c", locations: [], ...call } as ToolCallUpdate; // what a gate needs
+  const subject = { type: "tool_call", toolCall } as const;
   const { signal } = new AbortController();
-  const answer = await gate.permission({ title: call.title, subject, options }, {
+  const answer = await gate.permission({ title: String(call.title), subject, options }, {
     session,
     signal,
   } as RequestContext);
@@ -68,6 +70,15 @@ test("of other agents a title is a label, and the question says why no rule can 
   assert.equal(named.question?.reason, "the agent names it only in a title, and no rule relies on titles");
   const ran = await asked(t, command, { isExact: false, rule: "allow exec touch b.txt" });
   assert.match(ran.question?.reason ?? "", /no rule but exec \*\* relies on titles/);
+});
+
+test("of a file without the change, the question says what is missing", async (t) => {
+  const call = { title: "Edit it", kind: "edit", locations: [{ path: "/w/a.ts" }] } as const;
+  const { question } = await asked(t, call, { isExact: false });
+  assert.equal(
+    question?.reason,
+    "the agent says which file, but not what it does there, and no rule allows that",
+  );
 });
 
 test("Gemini CLI has exact titles, by its entry and by the name that it gives itself", () => {

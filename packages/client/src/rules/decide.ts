@@ -187,8 +187,10 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
 }
 
 /** What no rule decides. */
-function unruled({ origin, operation, deletes, labelOnly }: Subject): string {
+function unruled({ origin, operation, path, deletes, labelOnly }: Subject): string {
   const isOurs = origin === "op";
+  if (labelOnly && path !== undefined)
+    return "the agent says which file, but not what it does there, and no rule allows that";
   if (labelOnly && operation !== "other") {
     const except = operation === "exec" ? " but exec **" : "";
     return `the agent names it only in a title, and no rule${except} relies on titles`;
