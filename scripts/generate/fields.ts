@@ -22,7 +22,7 @@ export class FieldWriter {
       const path = new Path().field(name);
       lines.push(`if (x === undefined) return wrongType(${path}, ${quote(describe(node))}, x);`);
     }
-    lines.push(...this.#fieldCheck(field));
+    lines.push(...this.#fieldCheck(field, counts));
     if (required && field.unstable && counts) lines.unshift("n++;");
     if (!required && lines.length > 0) {
       const present = ["x", ...requiredWith.map(property)].map((each) => `${each} !== undefined`);
@@ -38,10 +38,10 @@ export class FieldWriter {
   }
 
   /** The check of a field that is there. */
-  #fieldCheck(field: Field): string[] {
+  #fieldCheck(field: Field, counts: boolean): string[] {
     const { name, node } = field;
     const path = new Path().field(name);
-    const onFail = field.defaultOnError ? this.#salvageIt(field) : returnIt;
+    const onFail = field.defaultOnError ? this.#salvageIt(field, counts) : returnIt;
     const inner = node.kind === "nullable" ? node.node : node;
     const check =
       inner.kind === "array"
@@ -53,18 +53,18 @@ export class FieldWriter {
       return ["if (x === null) {", refuse, `${property(name)} = ${empty};`, "} else {", ...check, "}"];
     }
     if (node.kind !== "nullable") return check;
-    const remove = field.required || field.patches ? "" : `if (mode & ${nulls}) delete ${property(name)};`;
+    const remove = field.required || field.patches ? "" : `if (mode & ${nulls}) { ${removed(name, counts)} }`;
     if (check.length === 0) return remove === "" ? [] : [`if (x === null) ${remove}`];
     return ["if (x !== null) {", ...check, remove === "" ? "}" : `} else ${remove}`];
   }
 
   /** Default-on-error: strict mode and exceeded bounds fail all the same. */
-  #salvageIt(field: Field): OnFail {
+  #salvageIt(field: Field, counts: boolean): OnFail {
     const leave = this.#labelled(field) ? " break field;" : "";
     return (failure, kind) => {
       if (kind === "limit") return `return ${failure};`;
       const hard = kind === "nested" ? `mode & ${strict} || f.limit` : `mode & ${strict}`;
-      return `{ if (${hard}) return ${failure}; ${this.#salvage(field)}${leave} }`;
+      return `{ if (${hard}) return ${failure}; ${this.#salvage(field, counts)}${leave} }`;
     };
   }
 
@@ -84,7 +84,7 @@ export class FieldWriter {
   }
 
   /** What a malformed value becomes: the schema's default, an empty list, or nothing. */
-  #salvage(field: Field): string {
+  #salvage(field: Field, counts: boolean): string {
     const { name, stableDefault, unstableDefault } = field;
     if (unstableDefault !== undefined) {
       const [plain, flagged] = [JSON.stringify(stableDefault), JSON.stringify(unstableDefault)];
@@ -93,8 +93,13 @@ export class FieldWriter {
     if (field.node.kind === "array") return `${property(name)} = [];`;
     if (field.required && field.defaultOnError)
       throw new Error(`${name}: is required and has nothing to default to`);
-    return `delete ${property(name)};`;
+    return removed(name, counts);
   }
+}
+
+/** A field that is removed is not there to be counted. */
+function removed(name: string, counts: boolean): string {
+  return `delete ${property(name)};${counts ? " n--;" : ""}`;
 }
 
 function describe(node: Node): string {

@@ -68,6 +68,7 @@ for (const dialect of dialects) {
     "a method that is a number": '{"jsonrpc":"2.0","id":78,"method":5}',
     "a method that is null": '{"jsonrpc":"2.0","id":78,"method":null}',
     "params and no method": '{"jsonrpc":"2.0","id":78,"params":{}}',
+    "an id that is an object": '{"jsonrpc":"2.0","id":{},"method":"session/prompt"}',
   })) {
     test(`${dialect}: ${what} is an invalid request, alone and in a batch`, limit, async () => {
       const [near, far] = memoryPair();

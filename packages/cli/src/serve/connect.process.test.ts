@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { agent } from "@parley/acp";
@@ -90,6 +92,23 @@ test("connect leaves a turn that asks something when nobody can answer, and says
   child.kill("SIGTERM");
   await logged(({ message }) => String(message).startsWith("stopping"));
   await end("SIGTERM");
+});
+
+test("connect exits at once when its server fails after its input has ended", patience, async (t) => {
+  const asked = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_, response) => asked.resolve(response)).listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const editor = editorOf(`http://127.0.0.1:${port}/acp`, "a-token-of-a-test-with-32-characters");
+  editor.send({ id: 0, method: "initialize", params: v1 });
+  const response = await asked.promise;
+  const finished = once(editor.child.stdin, "finish");
+  editor.child.stdin.end();
+  await finished;
+  response.writeHead(500).end();
+  assert.equal((await editor.exit).code, 5);
+  assert.match(JSON.stringify(editor.answers(0)), /-32067.*got 500/);
 });
 
 test("a server that dies is told within seconds, and Ctrl-C then ends a run at once", patience, async (t) => {

@@ -97,14 +97,14 @@ function unreachable(error: unknown, { name }: AgentEntry): Reached {
 }
 
 /** Resolves when our parent has gone. Nothing reports that to a process that has nothing to write. */
-function orphaned(): Promise<void> {
+function orphaned(signal: AbortSignal): Promise<void> {
   const parent = process.ppid;
   return new Promise((resolve) => {
+    if (signal.aborted) return;
     const timer = setInterval(() => {
-      if (process.ppid === parent) return;
-      clearInterval(timer);
-      resolve();
+      if (process.ppid !== parent) resolve();
     }, 1_000);
+    signal.addEventListener("abort", () => clearInterval(timer));
   });
 }
 

@@ -33,8 +33,8 @@ export interface JoinOptions {
   readonly takesOver?: boolean;
   /** Leaves out MCP servers that are commands of the editor's machine, and is told their names. */
   readonly dropCommands?: ((names: readonly string[]) => void) | undefined;
-  /** Resolves when the program that has started us has gone. */
-  readonly orphaned?: () => Promise<void>;
+  /** Resolves when the program that has started us has gone. It stops looking when the signal aborts. */
+  readonly orphaned?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** Resolves when one side has ended. */
@@ -72,13 +72,22 @@ export function joined(
     let failed: EndReason | undefined;
     let left: EndReason | undefined;
     let hasAsked = false;
-    const over = (who: Ended["who"], reason: EndReason, why?: string) =>
+    const waiting = new AbortController();
+    const over = (who: Ended["who"], reason: EndReason, why?: string) => {
+      waiting.abort();
       resolve({
         who,
         reason,
         open: [...open.values()].map(({ id }) => id),
         ...optional({ leaves: hasTurn() ? why : undefined }),
       });
+    };
+    /** A wait that does not outlive the sides. */
+    const after = (ms: number, late: () => void) => {
+      if (waiting.signal.aborted) return;
+      const timer = setTimeout(late, ms);
+      waiting.signal.addEventListener("abort", () => clearTimeout(timer));
+    };
     /** Nothing more can be said to the agent, which may still have something to say. */
     const checkLeft = () => {
       if (left === undefined) return;
@@ -123,12 +132,13 @@ export function joined(
         if (reason.kind !== "eof") return over("editor", reason);
         left = reason;
         checkLeft();
-        setTimeout(() => {
+        after(answerMs, () => {
           if (!hasTurn()) over("editor", reason);
-        }, answerMs);
+        });
         const late = `it runs for more than ${turnMinutes} minutes`;
-        setTimeout(() => over("editor", reason, late), turnMinutes * 60_000);
-        void orphaned?.().then(() => over("editor", reason, "the program that started this one has exited"));
+        after(turnMinutes * 60_000, () => over("editor", reason, late));
+        const exited = "the program that started this one has exited";
+        void orphaned?.(waiting.signal).then(() => over("editor", reason, exited));
       },
     });
   });

@@ -40,9 +40,13 @@ export const serveCommands: readonly Command[] = [
       ),
       "client-files": flag("The agent may use the files and terminals of clients that offer them"),
       grace: option("TIME", "How long a client that was cut off finds its agent again", { default: "10m" }),
-      "max-agents": option("COUNT", "Agent processes at a time; further clients are refused", {
-        default: "100",
-      }),
+      "max-agents": option(
+        "COUNT",
+        "Agent processes at a time; at the limit, the client that has been away longest makes room",
+        {
+          default: "100",
+        },
+      ),
       "allow-commands": flag("Clients may name MCP servers that are commands of this machine"),
       sandbox: flag("Run the agent in a sandbox, where it writes only to its working directory"),
     },

@@ -17,6 +17,18 @@ const blocks: Readonly<Record<string, readonly [sent: object, taken: object]>> =
     { type: "text", text: "x", odd: 1 },
     { type: "text", text: "x", ...odd },
   ],
+  "a text with empty fields": [
+    { type: "text", text: "x", annotations: null, _meta: null, odd: 1 },
+    { type: "text", text: "x", ...odd },
+  ],
+  "a text with one empty field": [
+    { type: "text", text: "x", _meta: null, odd: 1 },
+    { type: "text", text: "x", ...odd },
+  ],
+  "a text with a malformed field": [
+    { type: "text", text: "x", annotations: "none", odd: 1 },
+    { type: "text", text: "x", ...odd },
+  ],
   "a text with custom data": [
     { type: "text", text: "x", _meta: { own: true }, odd: 1 },
     { type: "text", text: "x", _meta: { own: true, ...odd._meta } },

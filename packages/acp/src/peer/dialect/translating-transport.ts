@@ -16,7 +16,7 @@ import type { DialectTransport } from "../../edition/dialect-of.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
-import { exactId, idToJson, isExact } from "../../jsonrpc/message-id.ts";
+import { exactId, idProblem, idToJson, isExact } from "../../jsonrpc/message-id.ts";
 import type { Attachment, Sink, Transport } from "../../jsonrpc/transport.ts";
 import { loadDialect } from "./load-dialect.ts";
 import { NotedLosses } from "./noted-losses.ts";
@@ -308,6 +308,7 @@ export class TranslatingTransport implements DialectTransport {
 /** Whether a machine can look at it. The connection refuses what is neither a call nor an answer. */
 function isMessage(value: unknown): value is DialectMessage {
   if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
-  const { method } = value;
+  const { id, method } = value;
+  if (id !== undefined && idProblem(id, "any", Number.POSITIVE_INFINITY) !== undefined) return false;
   return method === undefined ? !("params" in value) : typeof method === "string";
 }

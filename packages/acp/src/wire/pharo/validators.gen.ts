@@ -1511,7 +1511,7 @@ function TerminalContent_(v: any, mode: number, n: number, outer: string): Failu
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) delete v.exitCode;
+      } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
   {
@@ -2094,7 +2094,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) delete v.exitCode;
+      } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
   {

@@ -38,7 +38,7 @@ export function FsCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/read", "boolean", x);
-      } else if (mode & 2) delete v.read;
+      } else if (mode & 2) { delete v.read; n--; }
     }
   }
   {
@@ -47,7 +47,7 @@ export function FsCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/write", "boolean", x);
-      } else if (mode & 2) delete v.write;
+      } else if (mode & 2) { delete v.write; n--; }
     }
   }
   {
@@ -56,7 +56,7 @@ export function FsCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/watch", "boolean", x);
-      } else if (mode & 2) delete v.watch;
+      } else if (mode & 2) { delete v.watch; n--; }
     }
   }
   {
@@ -82,7 +82,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/create", "boolean", x);
-      } else if (mode & 2) delete v.create;
+      } else if (mode & 2) { delete v.create; n--; }
     }
   }
   {
@@ -91,7 +91,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/interactive", "boolean", x);
-      } else if (mode & 2) delete v.interactive;
+      } else if (mode & 2) { delete v.interactive; n--; }
     }
   }
   {
@@ -100,7 +100,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/maxConcurrent", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.maxConcurrent;
+      } else if (mode & 2) { delete v.maxConcurrent; n--; }
     }
   }
   {
@@ -126,7 +126,7 @@ export function UiCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/permissionDialogs", "boolean", x);
-      } else if (mode & 2) delete v.permissionDialogs;
+      } else if (mode & 2) { delete v.permissionDialogs; n--; }
     }
   }
   {
@@ -135,7 +135,7 @@ export function UiCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/diffViewer", "boolean", x);
-      } else if (mode & 2) delete v.diffViewer;
+      } else if (mode & 2) { delete v.diffViewer; n--; }
     }
   }
   {
@@ -144,7 +144,7 @@ export function UiCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/codeNavigation", "boolean", x);
-      } else if (mode & 2) delete v.codeNavigation;
+      } else if (mode & 2) { delete v.codeNavigation; n--; }
     }
   }
   {
@@ -173,7 +173,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
           const f = FsCapabilities(x, mode);
           if (f !== undefined) return within("/fs", f);
         }
-      } else if (mode & 2) delete v.fs;
+      } else if (mode & 2) { delete v.fs; n--; }
     }
   }
   {
@@ -185,7 +185,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
           const f = TerminalCapabilities(x, mode);
           if (f !== undefined) return within("/terminal", f);
         }
-      } else if (mode & 2) delete v.terminal;
+      } else if (mode & 2) { delete v.terminal; n--; }
     }
   }
   {
@@ -197,7 +197,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
           const f = UiCapabilities(x, mode);
           if (f !== undefined) return within("/ui", f);
         }
-      } else if (mode & 2) delete v.ui;
+      } else if (mode & 2) { delete v.ui; n--; }
     }
   }
   {
@@ -227,7 +227,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/servers", "boolean", x);
-      } else if (mode & 2) delete v.servers;
+      } else if (mode & 2) { delete v.servers; n--; }
     }
   }
   {
@@ -241,7 +241,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/transport/" + i, "string", y);
         }
-      } else if (mode & 2) delete v.transport;
+      } else if (mode & 2) { delete v.transport; n--; }
     }
   }
   {
@@ -267,7 +267,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/streaming", "boolean", x);
-      } else if (mode & 2) delete v.streaming;
+      } else if (mode & 2) { delete v.streaming; n--; }
     }
   }
   {
@@ -276,7 +276,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/cancellation", "boolean", x);
-      } else if (mode & 2) delete v.cancellation;
+      } else if (mode & 2) { delete v.cancellation; n--; }
     }
   }
   {
@@ -285,7 +285,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/attachments", "boolean", x);
-      } else if (mode & 2) delete v.attachments;
+      } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
   {
@@ -316,7 +316,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/modes/" + i, "string", y);
         }
-      } else if (mode & 2) delete v.modes;
+      } else if (mode & 2) { delete v.modes; n--; }
     }
   }
   {
@@ -330,7 +330,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/configOptions/" + i, "string", y);
         }
-      } else if (mode & 2) delete v.configOptions;
+      } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
   {
@@ -339,7 +339,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/persistence", "boolean", x);
-      } else if (mode & 2) delete v.persistence;
+      } else if (mode & 2) { delete v.persistence; n--; }
     }
   }
   {
@@ -365,7 +365,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/loadSession", "boolean", x);
-      } else if (mode & 2) delete v.loadSession;
+      } else if (mode & 2) { delete v.loadSession; n--; }
     }
   }
   {
@@ -377,7 +377,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
           const f = McpCapabilities(x, mode);
           if (f !== undefined) return within("/mcpCapabilities", f);
         }
-      } else if (mode & 2) delete v.mcpCapabilities;
+      } else if (mode & 2) { delete v.mcpCapabilities; n--; }
     }
   }
   {
@@ -389,7 +389,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
           const f = PromptCapabilities(x, mode);
           if (f !== undefined) return within("/promptCapabilities", f);
         }
-      } else if (mode & 2) delete v.promptCapabilities;
+      } else if (mode & 2) { delete v.promptCapabilities; n--; }
     }
   }
   {
@@ -401,7 +401,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
           const f = SessionCapabilities(x, mode);
           if (f !== undefined) return within("/sessionCapabilities", f);
         }
-      } else if (mode & 2) delete v.sessionCapabilities;
+      } else if (mode & 2) { delete v.sessionCapabilities; n--; }
     }
   }
   {
@@ -489,7 +489,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
           const f = ClientCapabilities(x, mode);
           if (f !== undefined) return within("/requiredClientCapabilities", f);
         }
-      } else if (mode & 2) delete v.requiredClientCapabilities;
+      } else if (mode & 2) { delete v.requiredClientCapabilities; n--; }
     }
   }
   {
@@ -546,7 +546,7 @@ export function AuthenticateResponse(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/error", "string", x);
-      } else if (mode & 2) delete v.error;
+      } else if (mode & 2) { delete v.error; n--; }
     }
   }
   {
@@ -555,7 +555,7 @@ export function AuthenticateResponse(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/expiresAt", "string", x);
-      } else if (mode & 2) delete v.expiresAt;
+      } else if (mode & 2) { delete v.expiresAt; n--; }
     }
   }
   {
@@ -596,7 +596,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
           if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
           if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
         }
-      } else if (mode & 2) delete v.args;
+      } else if (mode & 2) { delete v.args; n--; }
     }
   }
   {
@@ -610,7 +610,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
           if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
           if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
         }
-      } else if (mode & 2) delete v.env;
+      } else if (mode & 2) { delete v.env; n--; }
     }
   }
   {
@@ -619,7 +619,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/cwd", "string", x);
-      } else if (mode & 2) delete v.cwd;
+      } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
   {
@@ -657,7 +657,7 @@ function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | und
           const y = x[k];
           if (typeof y !== "string") return wrongType("/headers/" + pointer(k), "string", y);
         }
-      } else if (mode & 2) delete v.headers;
+      } else if (mode & 2) { delete v.headers; n--; }
     }
   }
   {
@@ -666,7 +666,7 @@ function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | und
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) delete v.timeout;
+      } else if (mode & 2) { delete v.timeout; n--; }
     }
   }
   {
@@ -785,7 +785,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
             if (f !== undefined) return within("/mcpServers/" + i, f);
           }
         }
-      } else if (mode & 2) delete v.mcpServers;
+      } else if (mode & 2) { delete v.mcpServers; n--; }
     }
   }
   {
@@ -794,7 +794,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/systemPrompt", "string", x);
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -803,7 +803,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/initialMode", "string", x);
-      } else if (mode & 2) delete v.initialMode;
+      } else if (mode & 2) { delete v.initialMode; n--; }
     }
   }
   {
@@ -812,7 +812,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (isNotObject(x)) return wrongType("/configOptions", "object", x);
-      } else if (mode & 2) delete v.configOptions;
+      } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
   {
@@ -1057,7 +1057,7 @@ function ResourceLinkBlock_(v: any, mode: number, n: number, outer: string): Fai
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-      } else if (mode & 2) delete v.mimeType;
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -1066,7 +1066,7 @@ function ResourceLinkBlock_(v: any, mode: number, n: number, outer: string): Fai
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/title", "string", x);
-      } else if (mode & 2) delete v.title;
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1104,7 +1104,7 @@ function ResourceBlock_(v: any, mode: number, n: number, outer: string): Failure
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-      } else if (mode & 2) delete v.mimeType;
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -1113,7 +1113,7 @@ function ResourceBlock_(v: any, mode: number, n: number, outer: string): Failure
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/title", "string", x);
-      } else if (mode & 2) delete v.title;
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1206,7 +1206,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
           const y = x[i];
           if (isNotObject(y)) return wrongType("/attachments/" + i, "object", y);
         }
-      } else if (mode & 2) delete v.attachments;
+      } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
   {
@@ -1256,7 +1256,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
           const f = UsageStats(x, mode);
           if (f !== undefined) return within("/usage", f);
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   {
@@ -1407,7 +1407,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) delete v.reason;
+      } else if (mode & 2) { delete v.reason; n--; }
     }
   }
   {
@@ -1416,7 +1416,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-      } else if (mode & 2) delete v.toolCallId;
+      } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
   {
@@ -1463,7 +1463,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/remember", "boolean", x);
-      } else if (mode & 2) delete v.remember;
+      } else if (mode & 2) { delete v.remember; n--; }
     }
   }
   {
@@ -1472,7 +1472,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       n++;
       if (x !== null) {
         if (typeof x !== "string" || (mode & 4) === 0 && !isPermissionScope(x)) return wrongValue("/scope", "\"once\", \"session\", \"workspace\" or \"always\"", x);
-      } else if (mode & 2) delete v.scope;
+      } else if (mode & 2) { delete v.scope; n--; }
     }
   }
   {
@@ -1504,7 +1504,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/encoding", "string", x);
-      } else if (mode & 2) delete v.encoding;
+      } else if (mode & 2) { delete v.encoding; n--; }
     }
   }
   {
@@ -1513,7 +1513,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 1 || x > 4294967295) return wrongNumber("/startLine", "integer from 1 to 4294967295", x);
-      } else if (mode & 2) delete v.startLine;
+      } else if (mode & 2) { delete v.startLine; n--; }
     }
   }
   {
@@ -1523,7 +1523,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/endLine", "integer from 0 to 4294967295", x);
         if ((mode & 9) === 9 && x < 1) return wrongNumber("/endLine", "1-based line", x);
-      } else if (mode & 2) delete v.endLine;
+      } else if (mode & 2) { delete v.endLine; n--; }
     }
   }
   {
@@ -1558,7 +1558,7 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/totalLines", "integer of at least 0", x);
-      } else if (mode & 2) delete v.totalLines;
+      } else if (mode & 2) { delete v.totalLines; n--; }
     }
   }
   {
@@ -1567,7 +1567,7 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
-      } else if (mode & 2) delete v.truncated;
+      } else if (mode & 2) { delete v.truncated; n--; }
     }
   }
   {
@@ -1603,7 +1603,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/encoding", "string", x);
-      } else if (mode & 2) delete v.encoding;
+      } else if (mode & 2) { delete v.encoding; n--; }
     }
   }
   {
@@ -1612,7 +1612,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/createDirectories", "boolean", x);
-      } else if (mode & 2) delete v.createDirectories;
+      } else if (mode & 2) { delete v.createDirectories; n--; }
     }
   }
   {
@@ -1621,7 +1621,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/overwrite", "boolean", x);
-      } else if (mode & 2) delete v.overwrite;
+      } else if (mode & 2) { delete v.overwrite; n--; }
     }
   }
   {
@@ -1685,7 +1685,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
           if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
           if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
         }
-      } else if (mode & 2) delete v.args;
+      } else if (mode & 2) { delete v.args; n--; }
     }
   }
   {
@@ -1695,7 +1695,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/cwd", "string", x);
         if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
-      } else if (mode & 2) delete v.cwd;
+      } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
   {
@@ -1709,7 +1709,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
           if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
           if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
         }
-      } else if (mode & 2) delete v.env;
+      } else if (mode & 2) { delete v.env; n--; }
     }
   }
   {
@@ -1718,7 +1718,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) delete v.timeout;
+      } else if (mode & 2) { delete v.timeout; n--; }
     }
   }
   {
@@ -1749,7 +1749,7 @@ export function CreateTerminalResponse(v: any, mode: number): Failure | undefine
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/pid", "integer of at least 0", x);
-      } else if (mode & 2) delete v.pid;
+      } else if (mode & 2) { delete v.pid; n--; }
     }
   }
   {
@@ -1794,7 +1794,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/data", "string", x);
-      } else if (mode & 2) delete v.data;
+      } else if (mode & 2) { delete v.data; n--; }
     }
   }
   {
@@ -1803,7 +1803,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         if (typeof x !== "string" || (mode & 4) === 0 && !isOutputStream(x)) return wrongValue("/stream", "\"stdout\" or \"stderr\"", x);
-      } else if (mode & 2) delete v.stream;
+      } else if (mode & 2) { delete v.stream; n--; }
     }
   }
   {
@@ -1834,7 +1834,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/output", "string", x);
-      } else if (mode & 2) delete v.output;
+      } else if (mode & 2) { delete v.output; n--; }
     }
   }
   {
@@ -1843,7 +1843,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
-      } else if (mode & 2) delete v.truncated;
+      } else if (mode & 2) { delete v.truncated; n--; }
     }
   }
   {
@@ -1852,7 +1852,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) delete v.exitCode;
+      } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
   {
@@ -1883,7 +1883,7 @@ export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) delete v.timeout;
+      } else if (mode & 2) { delete v.timeout; n--; }
     }
   }
   {
@@ -1914,7 +1914,7 @@ export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/signal", "string", x);
-      } else if (mode & 2) delete v.signal;
+      } else if (mode & 2) { delete v.signal; n--; }
     }
   }
   {
@@ -1923,7 +1923,7 @@ export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/timedOut", "boolean", x);
-      } else if (mode & 2) delete v.timedOut;
+      } else if (mode & 2) { delete v.timedOut; n--; }
     }
   }
   {
@@ -1954,7 +1954,7 @@ export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/signal", "string", x);
-      } else if (mode & 2) delete v.signal;
+      } else if (mode & 2) { delete v.signal; n--; }
     }
   }
   {
@@ -1963,7 +1963,7 @@ export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/force", "boolean", x);
-      } else if (mode & 2) delete v.force;
+      } else if (mode & 2) { delete v.force; n--; }
     }
   }
   {
@@ -2060,7 +2060,7 @@ export function CancelNotification(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) delete v.reason;
+      } else if (mode & 2) { delete v.reason; n--; }
     }
   }
   {
@@ -2091,7 +2091,7 @@ export function PlanStep(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/id", "string", x);
-      } else if (mode & 2) delete v.id;
+      } else if (mode & 2) { delete v.id; n--; }
     }
   }
   {
@@ -2100,7 +2100,7 @@ export function PlanStep(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/status", "string", x);
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   {
@@ -2139,7 +2139,7 @@ export function Plan(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/planId", "string", x);
-      } else if (mode & 2) delete v.planId;
+      } else if (mode & 2) { delete v.planId; n--; }
     }
   }
   {
@@ -2170,7 +2170,7 @@ export function MessageChunk(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/index", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.index;
+      } else if (mode & 2) { delete v.index; n--; }
     }
   }
   {
@@ -2179,7 +2179,7 @@ export function MessageChunk(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/final", "boolean", x);
-      } else if (mode & 2) delete v.final;
+      } else if (mode & 2) { delete v.final; n--; }
     }
   }
   {
@@ -2188,7 +2188,7 @@ export function MessageChunk(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/visible", "boolean", x);
-      } else if (mode & 2) delete v.visible;
+      } else if (mode & 2) { delete v.visible; n--; }
     }
   }
   {
@@ -2238,7 +2238,7 @@ export function Location(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/line", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.line;
+      } else if (mode & 2) { delete v.line; n--; }
     }
   }
   {
@@ -2247,7 +2247,7 @@ export function Location(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/column", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.column;
+      } else if (mode & 2) { delete v.column; n--; }
     }
   }
   {
@@ -2256,7 +2256,7 @@ export function Location(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/endLine", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.endLine;
+      } else if (mode & 2) { delete v.endLine; n--; }
     }
   }
   {
@@ -2265,7 +2265,7 @@ export function Location(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/endColumn", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.endColumn;
+      } else if (mode & 2) { delete v.endColumn; n--; }
     }
   }
   {
@@ -2304,7 +2304,7 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   {
@@ -2313,7 +2313,7 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "boolean") return wrongType("/requiresPermission", "boolean", x);
-      } else if (mode & 2) delete v.requiresPermission;
+      } else if (mode & 2) { delete v.requiresPermission; n--; }
     }
   }
   {
@@ -2325,7 +2325,7 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
           const f = Location(x, mode);
           if (f !== undefined) return within("/location", f);
         }
-      } else if (mode & 2) delete v.location;
+      } else if (mode & 2) { delete v.location; n--; }
     }
   }
   {
@@ -2434,7 +2434,7 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/command", "string", x);
-      } else if (mode & 2) delete v.command;
+      } else if (mode & 2) { delete v.command; n--; }
     }
   }
   {
@@ -2443,7 +2443,7 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) delete v.exitCode;
+      } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
   {
@@ -2452,7 +2452,7 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/stdout", "string", x);
-      } else if (mode & 2) delete v.stdout;
+      } else if (mode & 2) { delete v.stdout; n--; }
     }
   }
   {
@@ -2461,7 +2461,7 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/stderr", "string", x);
-      } else if (mode & 2) delete v.stderr;
+      } else if (mode & 2) { delete v.stderr; n--; }
     }
   }
   {
@@ -2515,7 +2515,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   {
@@ -2527,7 +2527,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
           const f = ToolOutput(x, mode);
           if (f !== undefined) return within("/output", f);
         }
-      } else if (mode & 2) delete v.output;
+      } else if (mode & 2) { delete v.output; n--; }
     }
   }
   {
@@ -2536,7 +2536,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/error", "string", x);
-      } else if (mode & 2) delete v.error;
+      } else if (mode & 2) { delete v.error; n--; }
     }
   }
   {
@@ -2545,7 +2545,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isFinite(x)) return wrongNumber("/duration", "number", x);
-      } else if (mode & 2) delete v.duration;
+      } else if (mode & 2) { delete v.duration; n--; }
     }
   }
   {
@@ -2557,7 +2557,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
           const f = Location(x, mode);
           if (f !== undefined) return within("/location", f);
         }
-      } else if (mode & 2) delete v.location;
+      } else if (mode & 2) { delete v.location; n--; }
     }
   }
   {
@@ -2644,7 +2644,7 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/previousMode", "string", x);
-      } else if (mode & 2) delete v.previousMode;
+      } else if (mode & 2) { delete v.previousMode; n--; }
     }
   }
   {
@@ -2653,7 +2653,7 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) delete v.reason;
+      } else if (mode & 2) { delete v.reason; n--; }
     }
   }
   {
@@ -2692,7 +2692,7 @@ export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/source", "string", x);
-      } else if (mode & 2) delete v.source;
+      } else if (mode & 2) { delete v.source; n--; }
     }
   }
   {
@@ -2836,7 +2836,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/timestamp", "string", x);
         if ((mode & 9) === 9 && !isDateTime(x)) return wrongValue("/timestamp", "an RFC 3339 date and time", x);
-      } else if (mode & 2) delete v.timestamp;
+      } else if (mode & 2) { delete v.timestamp; n--; }
     }
   }
   {

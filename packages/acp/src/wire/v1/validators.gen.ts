@@ -33,8 +33,8 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -70,7 +70,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/line", "integer from 0 to 4294967295", x);
         if ((mode & 9) === 9 && x < 1) return wrongNumber("/line", "1-based line", x);
-      } else if (mode & 2) delete v.line;
+      } else if (mode & 2) { delete v.line; n--; }
     }
   }
   {
@@ -79,7 +79,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/limit", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.limit;
+      } else if (mode & 2) { delete v.limit; n--; }
     }
   }
   {
@@ -87,8 +87,8 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -130,8 +130,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -157,8 +157,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) { if (mode & 1) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", x); delete v.kind; }
-      } else if (mode & 2) delete v.kind;
+        if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) { if (mode & 1) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", x); delete v.kind; n--; }
+      } else if (mode & 2) { delete v.kind; n--; }
     }
   }
   {
@@ -166,8 +166,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) { if (mode & 1) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x); delete v.status; }
-      } else if (mode & 2) delete v.status;
+        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) { if (mode & 1) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x); delete v.status; n--; }
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   {
@@ -175,8 +175,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -184,8 +184,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      } else if (mode & 2) delete v.name;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
     }
   }
   field: {
@@ -193,7 +193,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/content", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -206,7 +206,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.content;
+      } else if (mode & 2) { delete v.content; n--; }
     }
   }
   field: {
@@ -214,7 +214,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); delete v.locations; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); delete v.locations; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/locations", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -227,7 +227,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.locations;
+      } else if (mode & 2) { delete v.locations; n--; }
     }
   }
   {
@@ -243,8 +243,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -338,7 +338,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/audience", "array", x); delete v.audience; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/audience", "array", x); delete v.audience; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/audience", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -348,7 +348,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.audience;
+      } else if (mode & 2) { delete v.audience; n--; }
     }
   }
   {
@@ -356,8 +356,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/lastModified", "string", x); delete v.lastModified; }
-      } else if (mode & 2) delete v.lastModified;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/lastModified", "string", x); delete v.lastModified; n--; }
+      } else if (mode & 2) { delete v.lastModified; n--; }
     }
   }
   {
@@ -365,8 +365,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/priority", "number", x); delete v.priority; }
-      } else if (mode & 2) delete v.priority;
+        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/priority", "number", x); delete v.priority; n--; }
+      } else if (mode & 2) { delete v.priority; n--; }
     }
   }
   {
@@ -374,8 +374,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -417,9 +417,9 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -427,8 +427,8 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -460,9 +460,9 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -470,8 +470,8 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/uri", "string", x); delete v.uri; }
-      } else if (mode & 2) delete v.uri;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/uri", "string", x); delete v.uri; n--; }
+      } else if (mode & 2) { delete v.uri; n--; }
     }
   }
   {
@@ -479,8 +479,8 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -512,9 +512,9 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -522,8 +522,8 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -555,9 +555,9 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -565,8 +565,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -574,8 +574,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   field: {
@@ -583,8 +583,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/size", "integer", x); delete v.size; break field; }
-      } else if (mode & 2) delete v.size;
+        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/size", "integer", x); delete v.size; n--; break field; }
+      } else if (mode & 2) { delete v.size; n--; }
     }
   }
   {
@@ -592,8 +592,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -601,8 +601,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -649,8 +649,8 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -658,8 +658,8 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -689,8 +689,8 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -698,8 +698,8 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -730,9 +730,9 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -740,8 +740,8 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -770,8 +770,8 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -802,8 +802,8 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/oldText", "string", x); delete v.oldText; }
-      } else if (mode & 2) delete v.oldText;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/oldText", "string", x); delete v.oldText; n--; }
+      } else if (mode & 2) { delete v.oldText; n--; }
     }
   }
   {
@@ -811,8 +811,8 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -840,8 +840,8 @@ function Terminal_(v: any, mode: number, n: number, outer: string): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -865,9 +865,9 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) { if (mode & 1) return wrongNumber("/line", "integer from 0 to 4294967295", x); delete v.line; break field; }
-        if ((mode & 9) === 9 && x < 1) { if (mode & 1) return wrongNumber("/line", "1-based line", x); delete v.line; break field; }
-      } else if (mode & 2) delete v.line;
+        if (!Number.isInteger(x) || x < 0 || x > 4294967295) { if (mode & 1) return wrongNumber("/line", "integer from 0 to 4294967295", x); delete v.line; n--; break field; }
+        if ((mode & 9) === 9 && x < 1) { if (mode & 1) return wrongNumber("/line", "1-based line", x); delete v.line; n--; break field; }
+      } else if (mode & 2) { delete v.line; n--; }
     }
   }
   {
@@ -875,8 +875,8 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -907,8 +907,8 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -995,7 +995,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
         if (typeof x !== "string") return wrongType("/cwd", "string", x);
         if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
         if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      } else if (mode & 2) delete v.cwd;
+      } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
   {
@@ -1004,7 +1004,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/outputByteLimit", "integer of at least 0", x);
-      } else if (mode & 2) delete v.outputByteLimit;
+      } else if (mode & 2) { delete v.outputByteLimit; n--; }
     }
   }
   {
@@ -1012,8 +1012,8 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1042,8 +1042,8 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1070,8 +1070,8 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1163,8 +1163,8 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.mode;
@@ -1194,8 +1194,8 @@ function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      } else if (mode & 2) delete v.toolCallId;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
+      } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1241,8 +1241,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1270,7 +1270,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/required/" + i, "string", y);
         }
-      } else if (mode & 2) delete v.required;
+      } else if (mode & 2) { delete v.required; n--; }
     }
   }
   {
@@ -1278,8 +1278,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1287,8 +1287,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1364,8 +1364,8 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1373,8 +1373,8 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1395,8 +1395,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1404,8 +1404,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1414,7 +1414,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/minLength", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.minLength;
+      } else if (mode & 2) { delete v.minLength; n--; }
     }
   }
   {
@@ -1423,7 +1423,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/maxLength", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.maxLength;
+      } else if (mode & 2) { delete v.maxLength; n--; }
     }
   }
   {
@@ -1432,7 +1432,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/pattern", "string", x);
-      } else if (mode & 2) delete v.pattern;
+      } else if (mode & 2) { delete v.pattern; n--; }
     }
   }
   {
@@ -1441,7 +1441,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (typeof x !== "string" || (mode & 4) === 0 && !isStringFormat(x)) return wrongValue("/format", "\"email\", \"uri\", \"date\" or \"date-time\"", x);
-      } else if (mode & 2) delete v.format;
+      } else if (mode & 2) { delete v.format; n--; }
     }
   }
   {
@@ -1449,8 +1449,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/default", "string", x); delete v.default; }
-      } else if (mode & 2) delete v.default;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/default", "string", x); delete v.default; n--; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1464,7 +1464,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
           const y = x[i];
           if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
         }
-      } else if (mode & 2) delete v.enum;
+      } else if (mode & 2) { delete v.enum; n--; }
     }
   }
   {
@@ -1481,7 +1481,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
             if (f !== undefined) return within("/oneOf/" + i, f);
           }
         }
-      } else if (mode & 2) delete v.oneOf;
+      } else if (mode & 2) { delete v.oneOf; n--; }
     }
   }
   {
@@ -1489,8 +1489,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1511,8 +1511,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1520,8 +1520,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1530,7 +1530,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isFinite(x)) return wrongNumber("/minimum", "number", x);
-      } else if (mode & 2) delete v.minimum;
+      } else if (mode & 2) { delete v.minimum; n--; }
     }
   }
   {
@@ -1539,7 +1539,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isFinite(x)) return wrongNumber("/maximum", "number", x);
-      } else if (mode & 2) delete v.maximum;
+      } else if (mode & 2) { delete v.maximum; n--; }
     }
   }
   {
@@ -1547,8 +1547,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; }
-      } else if (mode & 2) delete v.default;
+        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; n--; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1556,8 +1556,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1578,8 +1578,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1587,8 +1587,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1597,7 +1597,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/minimum", "integer", x);
-      } else if (mode & 2) delete v.minimum;
+      } else if (mode & 2) { delete v.minimum; n--; }
     }
   }
   {
@@ -1606,7 +1606,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/maximum", "integer", x);
-      } else if (mode & 2) delete v.maximum;
+      } else if (mode & 2) { delete v.maximum; n--; }
     }
   }
   field: {
@@ -1614,8 +1614,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; break field; }
-      } else if (mode & 2) delete v.default;
+        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; n--; break field; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1623,8 +1623,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1645,8 +1645,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1654,8 +1654,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1663,8 +1663,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; }
-      } else if (mode & 2) delete v.default;
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; n--; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1672,8 +1672,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1717,8 +1717,8 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1752,8 +1752,8 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1782,8 +1782,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1791,8 +1791,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1801,7 +1801,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/minItems", "integer of at least 0", x);
-      } else if (mode & 2) delete v.minItems;
+      } else if (mode & 2) { delete v.minItems; n--; }
     }
   }
   {
@@ -1810,7 +1810,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/maxItems", "integer of at least 0", x);
-      } else if (mode & 2) delete v.maxItems;
+      } else if (mode & 2) { delete v.maxItems; n--; }
     }
   }
   field: {
@@ -1818,7 +1818,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/default", "array", x); delete v.default; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/default", "array", x); delete v.default; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/default", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -1828,7 +1828,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.default;
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1836,8 +1836,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1924,7 +1924,7 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (isNotObject(x)) return wrongType("/params", "object", x);
-      } else if (mode & 2) delete v.params;
+      } else if (mode & 2) { delete v.params; n--; }
     }
   }
   {
@@ -1932,8 +1932,8 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1991,9 +1991,9 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = Implementation(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/agentInfo", f); delete v.agentInfo; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/agentInfo", f); delete v.agentInfo; n--; }
         }
-      } else if (mode & 2) delete v.agentInfo;
+      } else if (mode & 2) { delete v.agentInfo; n--; }
     }
   }
   {
@@ -2001,8 +2001,8 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2074,9 +2074,9 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/providers", f); delete v.providers; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/providers", f); delete v.providers; n--; }
         }
-      } else if (mode & 2) delete v.providers;
+      } else if (mode & 2) { delete v.providers; n--; }
     }
   }
   {
@@ -2084,8 +2084,8 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2124,8 +2124,8 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2164,8 +2164,8 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2185,9 +2185,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/list", f); delete v.list; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/list", f); delete v.list; n--; }
         }
-      } else if (mode & 2) delete v.list;
+      } else if (mode & 2) { delete v.list; n--; }
     }
   }
   {
@@ -2197,9 +2197,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/delete", f); delete v.delete; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/delete", f); delete v.delete; n--; }
         }
-      } else if (mode & 2) delete v.delete;
+      } else if (mode & 2) { delete v.delete; n--; }
     }
   }
   {
@@ -2209,9 +2209,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/additionalDirectories", f); delete v.additionalDirectories; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/additionalDirectories", f); delete v.additionalDirectories; n--; }
         }
-      } else if (mode & 2) delete v.additionalDirectories;
+      } else if (mode & 2) { delete v.additionalDirectories; n--; }
     }
   }
   if (mode & 64) {
@@ -2221,9 +2221,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionSystemPromptCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/systemPrompt", f); delete v.systemPrompt; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/systemPrompt", f); delete v.systemPrompt; n--; }
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   if (mode & 32) {
@@ -2233,9 +2233,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/fork", f); delete v.fork; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/fork", f); delete v.fork; n--; }
         }
-      } else if (mode & 2) delete v.fork;
+      } else if (mode & 2) { delete v.fork; n--; }
     }
   }
   if (mode & 4096) {
@@ -2245,9 +2245,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/archive", f); delete v.archive; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/archive", f); delete v.archive; n--; }
         }
-      } else if (mode & 2) delete v.archive;
+      } else if (mode & 2) { delete v.archive; n--; }
     }
   }
   if (mode & 8192) {
@@ -2257,9 +2257,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; n--; }
         }
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   if (mode & 16384) {
@@ -2269,9 +2269,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/title", f); delete v.title; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/title", f); delete v.title; n--; }
         }
-      } else if (mode & 2) delete v.title;
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -2281,9 +2281,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/resume", f); delete v.resume; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/resume", f); delete v.resume; n--; }
         }
-      } else if (mode & 2) delete v.resume;
+      } else if (mode & 2) { delete v.resume; n--; }
     }
   }
   {
@@ -2293,9 +2293,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/close", f); delete v.close; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/close", f); delete v.close; n--; }
         }
-      } else if (mode & 2) delete v.close;
+      } else if (mode & 2) { delete v.close; n--; }
     }
   }
   {
@@ -2303,8 +2303,8 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2325,8 +2325,8 @@ function SessionListCapabilities_(v: any, mode: number, n: number, outer: string
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2350,9 +2350,9 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       if (x !== null) {
         {
           const f = SessionSystemPromptModeCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/mode", f); delete v.mode; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/mode", f); delete v.mode; n--; }
         }
-      } else if (mode & 2) delete v.mode;
+      } else if (mode & 2) { delete v.mode; n--; }
     }
   }
   {
@@ -2360,8 +2360,8 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2381,9 +2381,9 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/override", f); delete v.override; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/override", f); delete v.override; n--; }
         }
-      } else if (mode & 2) delete v.override;
+      } else if (mode & 2) { delete v.override; n--; }
     }
   }
   {
@@ -2391,8 +2391,8 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2426,9 +2426,9 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; n--; }
         }
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   {
@@ -2438,9 +2438,9 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/logout", f); delete v.logout; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/logout", f); delete v.logout; n--; }
         }
-      } else if (mode & 2) delete v.logout;
+      } else if (mode & 2) { delete v.logout; n--; }
     }
   }
   {
@@ -2448,8 +2448,8 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2500,8 +2500,8 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -2544,8 +2544,8 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2575,8 +2575,8 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -2584,8 +2584,8 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2612,8 +2612,8 @@ export function Implementation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -2621,8 +2621,8 @@ export function Implementation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2655,8 +2655,8 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2702,7 +2702,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
           const f = ProviderCurrentConfig(x, mode);
           if (f !== undefined) return within("/current", f);
         }
-      } else if (mode & 2) delete v.current;
+      } else if (mode & 2) { delete v.current; n--; }
     }
   }
   {
@@ -2710,8 +2710,8 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2747,8 +2747,8 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2797,8 +2797,8 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2827,8 +2827,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; }
-      } else if (mode & 2) delete v.active;
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
+      } else if (mode & 2) { delete v.active; n--; }
     }
   }
   {
@@ -2836,8 +2836,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      } else if (mode & 2) delete v.name;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
     }
   }
   {
@@ -2845,8 +2845,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; }
-      } else if (mode & 2) delete v.email;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
+      } else if (mode & 2) { delete v.email; n--; }
     }
   }
   {
@@ -2854,8 +2854,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; }
-      } else if (mode & 2) delete v.organization;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
+      } else if (mode & 2) { delete v.organization; n--; }
     }
   }
   {
@@ -2863,8 +2863,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2889,9 +2889,9 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionModeState(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; n--; }
         }
-      } else if (mode & 2) delete v.modes;
+      } else if (mode & 2) { delete v.modes; n--; }
     }
   }
   field: {
@@ -2899,7 +2899,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -2912,7 +2912,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.configOptions;
+      } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
   {
@@ -2920,8 +2920,8 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2961,8 +2961,8 @@ export function SessionModeState(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2991,8 +2991,8 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -3000,8 +3000,8 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3028,8 +3028,8 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -3037,9 +3037,9 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/category", "string", x); delete v.category; }
-        if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x); delete v.category; }
-      } else if (mode & 2) delete v.category;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/category", "string", x); delete v.category; n--; }
+        if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x); delete v.category; n--; }
+      } else if (mode & 2) { delete v.category; n--; }
     }
   }
   {
@@ -3047,8 +3047,8 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.type;
@@ -3109,8 +3109,8 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -3118,8 +3118,8 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3163,8 +3163,8 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3229,9 +3229,9 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionModeState(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; n--; }
         }
-      } else if (mode & 2) delete v.modes;
+      } else if (mode & 2) { delete v.modes; n--; }
     }
   }
   field: {
@@ -3239,7 +3239,7 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -3252,7 +3252,7 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.configOptions;
+      } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
   {
@@ -3260,8 +3260,8 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3297,8 +3297,8 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/nextCursor", "string", x); delete v.nextCursor; }
-      } else if (mode & 2) delete v.nextCursor;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/nextCursor", "string", x); delete v.nextCursor; n--; }
+      } else if (mode & 2) { delete v.nextCursor; n--; }
     }
   }
   {
@@ -3306,8 +3306,8 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3352,8 +3352,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -3361,8 +3361,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; }
-      } else if (mode & 2) delete v.updatedAt;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; n--; }
+      } else if (mode & 2) { delete v.updatedAt; n--; }
     }
   }
   if (mode & 4096) {
@@ -3370,8 +3370,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/archived", "boolean", x); delete v.archived; }
-      } else if (mode & 2) delete v.archived;
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/archived", "boolean", x); delete v.archived; n--; }
+      } else if (mode & 2) { delete v.archived; n--; }
     }
   }
   {
@@ -3379,8 +3379,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3412,8 +3412,8 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3442,8 +3442,8 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3488,8 +3488,8 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3514,9 +3514,9 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   {
@@ -3524,8 +3524,8 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3573,8 +3573,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/thoughtTokens", "integer of at least 0", x); delete v.thoughtTokens; break field; }
-      } else if (mode & 2) delete v.thoughtTokens;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/thoughtTokens", "integer of at least 0", x); delete v.thoughtTokens; n--; break field; }
+      } else if (mode & 2) { delete v.thoughtTokens; n--; }
     }
   }
   field: {
@@ -3582,8 +3582,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedReadTokens", "integer of at least 0", x); delete v.cachedReadTokens; break field; }
-      } else if (mode & 2) delete v.cachedReadTokens;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedReadTokens", "integer of at least 0", x); delete v.cachedReadTokens; n--; break field; }
+      } else if (mode & 2) { delete v.cachedReadTokens; n--; }
     }
   }
   field: {
@@ -3591,8 +3591,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x); delete v.cachedWriteTokens; break field; }
-      } else if (mode & 2) delete v.cachedWriteTokens;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x); delete v.cachedWriteTokens; n--; break field; }
+      } else if (mode & 2) { delete v.cachedWriteTokens; n--; }
     }
   }
   {
@@ -3600,8 +3600,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3659,8 +3659,8 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3742,8 +3742,8 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/messageId", "string", x); delete v.messageId; }
-      } else if (mode & 2) delete v.messageId;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/messageId", "string", x); delete v.messageId; n--; }
+      } else if (mode & 2) { delete v.messageId; n--; }
     }
   }
   {
@@ -3751,8 +3751,8 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3782,22 +3782,22 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      } else if (mode & 2) delete v.name;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
     }
   }
   {
     const x = v.kind;
     if (x !== undefined) {
       n++;
-      if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) { if (mode & 1) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", x); delete v.kind; }
+      if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) { if (mode & 1) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\", \"switch_mode\" or \"other\"", x); delete v.kind; n--; }
     }
   }
   {
     const x = v.status;
     if (x !== undefined) {
       n++;
-      if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) { if (mode & 1) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x); delete v.status; }
+      if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) { if (mode & 1) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x); delete v.status; n--; }
     }
   }
   field: {
@@ -3851,8 +3851,8 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3883,8 +3883,8 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3953,8 +3953,8 @@ function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4015,8 +4015,8 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4046,8 +4046,8 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4077,8 +4077,8 @@ function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4107,8 +4107,8 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4134,8 +4134,8 @@ function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4164,9 +4164,9 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = AvailableCommandInput(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/input", f); delete v.input; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/input", f); delete v.input; n--; }
         }
-      } else if (mode & 2) delete v.input;
+      } else if (mode & 2) { delete v.input; n--; }
     }
   }
   {
@@ -4174,8 +4174,8 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4198,8 +4198,8 @@ export function AvailableCommandInput(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4240,8 +4240,8 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4267,8 +4267,8 @@ function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4291,7 +4291,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
       }
     }
   }
@@ -4300,7 +4300,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; n--; }
       }
     }
   }
@@ -4309,7 +4309,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -4337,8 +4337,8 @@ export function Cost(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4370,9 +4370,9 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       if (x !== null) {
         {
           const f = Cost(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cost", f); delete v.cost; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cost", f); delete v.cost; n--; }
         }
-      } else if (mode & 2) delete v.cost;
+      } else if (mode & 2) { delete v.cost; n--; }
     }
   }
   {
@@ -4380,8 +4380,8 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4419,8 +4419,8 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -4428,8 +4428,8 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4468,7 +4468,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/summary", "array", x); delete v.summary; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/summary", "array", x); delete v.summary; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/summary", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -4489,7 +4489,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/error", "string", x); delete v.error; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/error", "string", x); delete v.error; n--; }
       }
     }
   }
@@ -4498,7 +4498,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -4532,8 +4532,8 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4553,9 +4553,9 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
         }
-      } else if (mode & 2) delete v.cancel;
+      } else if (mode & 2) { delete v.cancel; n--; }
     }
   }
   {
@@ -4563,8 +4563,8 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4600,9 +4600,9 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
       if (x !== null) {
         {
           const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   {
@@ -4610,8 +4610,8 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   {
@@ -4619,8 +4619,8 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; }
-      } else if (mode & 2) delete v.stopReason;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
     }
   }
   const tag = v.stopReason;
@@ -4674,9 +4674,9 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
       if (x !== null) {
         {
           const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; n--; }
         }
-      } else if (mode & 2) delete v.error;
+      } else if (mode & 2) { delete v.error; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4712,9 +4712,9 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   {
@@ -4722,8 +4722,8 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   {
@@ -4731,8 +4731,8 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; }
-      } else if (mode & 2) delete v.stopReason;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
     }
   }
   const tag = v.stopReason;
@@ -4773,7 +4773,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
       }
     }
   }
@@ -4782,7 +4782,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
       }
     }
   }
@@ -4793,7 +4793,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = SubagentSessionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; n--; }
         }
       }
     }
@@ -4805,7 +4805,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = StateUpdate(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; n--; }
         }
       }
     }
@@ -4840,7 +4840,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -4867,7 +4867,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderSessionId", "string", x); delete v.senderSessionId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderSessionId", "string", x); delete v.senderSessionId; n--; }
       }
     }
   }
@@ -4876,7 +4876,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientSessionId", "string", x); delete v.recipientSessionId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientSessionId", "string", x); delete v.recipientSessionId; n--; }
       }
     }
   }
@@ -4885,7 +4885,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderMessageId", "string", x); delete v.senderMessageId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderMessageId", "string", x); delete v.senderMessageId; n--; }
       }
     }
   }
@@ -4894,7 +4894,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientMessageId", "string", x); delete v.recipientMessageId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientMessageId", "string", x); delete v.recipientMessageId; n--; }
       }
     }
   }
@@ -4903,7 +4903,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/content", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -4924,7 +4924,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -4958,8 +4958,8 @@ function SessionMessageChunk_(v: any, mode: number, n: number, outer: string): F
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4982,8 +4982,8 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5020,9 +5020,9 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = Implementation(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/clientInfo", f); delete v.clientInfo; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/clientInfo", f); delete v.clientInfo; n--; }
         }
-      } else if (mode & 2) delete v.clientInfo;
+      } else if (mode & 2) { delete v.clientInfo; n--; }
     }
   }
   {
@@ -5030,8 +5030,8 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5068,9 +5068,9 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ClientSessionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/session", f); delete v.session; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/session", f); delete v.session; n--; }
         }
-      } else if (mode & 2) delete v.session;
+      } else if (mode & 2) { delete v.session; n--; }
     }
   }
   if (mode & 512) {
@@ -5080,9 +5080,9 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/subagents", f); delete v.subagents; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/subagents", f); delete v.subagents; n--; }
         }
-      } else if (mode & 2) delete v.subagents;
+      } else if (mode & 2) { delete v.subagents; n--; }
     }
   }
   if (mode & 256) {
@@ -5092,9 +5092,9 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/plan", f); delete v.plan; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/plan", f); delete v.plan; n--; }
         }
-      } else if (mode & 2) delete v.plan;
+      } else if (mode & 2) { delete v.plan; n--; }
     }
   }
   {
@@ -5114,9 +5114,9 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ElicitationCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/elicitation", f); delete v.elicitation; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/elicitation", f); delete v.elicitation; n--; }
         }
-      } else if (mode & 2) delete v.elicitation;
+      } else if (mode & 2) { delete v.elicitation; n--; }
     }
   }
   {
@@ -5124,8 +5124,8 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5157,8 +5157,8 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5178,9 +5178,9 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       if (x !== null) {
         {
           const f = CompactionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/compaction", f); delete v.compaction; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/compaction", f); delete v.compaction; n--; }
         }
-      } else if (mode & 2) delete v.compaction;
+      } else if (mode & 2) { delete v.compaction; n--; }
     }
   }
   {
@@ -5190,9 +5190,9 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       if (x !== null) {
         {
           const f = SessionConfigOptionsCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions", f); delete v.configOptions; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions", f); delete v.configOptions; n--; }
         }
-      } else if (mode & 2) delete v.configOptions;
+      } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
   {
@@ -5202,9 +5202,9 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       if (x !== null) {
         {
           const f = CompactionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/notices", f); delete v.notices; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/notices", f); delete v.notices; n--; }
         }
-      } else if (mode & 2) delete v.notices;
+      } else if (mode & 2) { delete v.notices; n--; }
     }
   }
   {
@@ -5212,8 +5212,8 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5243,9 +5243,9 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/boolean", f); delete v.boolean; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/boolean", f); delete v.boolean; n--; }
         }
-      } else if (mode & 2) delete v.boolean;
+      } else if (mode & 2) { delete v.boolean; n--; }
     }
   }
   {
@@ -5253,8 +5253,8 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5287,8 +5287,8 @@ export function AuthCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5308,9 +5308,9 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/form", f); delete v.form; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/form", f); delete v.form; n--; }
         }
-      } else if (mode & 2) delete v.form;
+      } else if (mode & 2) { delete v.form; n--; }
     }
   }
   {
@@ -5320,9 +5320,9 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       if (x !== null) {
         {
           const f = SessionListCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/url", f); delete v.url; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/url", f); delete v.url; n--; }
         }
-      } else if (mode & 2) delete v.url;
+      } else if (mode & 2) { delete v.url; n--; }
     }
   }
   {
@@ -5330,8 +5330,8 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5358,8 +5358,8 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5404,8 +5404,8 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5428,8 +5428,8 @@ export function DisableProviderRequest(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5498,7 +5498,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -5506,8 +5506,8 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5552,8 +5552,8 @@ export function HttpHeader(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5600,8 +5600,8 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5633,8 +5633,8 @@ function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5697,8 +5697,8 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5734,8 +5734,8 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5810,7 +5810,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -5818,8 +5818,8 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5840,7 +5840,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
         if (typeof x !== "string") return wrongType("/cwd", "string", x);
         if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
         if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      } else if (mode & 2) delete v.cwd;
+      } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
   {
@@ -5849,7 +5849,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/cursor", "string", x);
-      } else if (mode & 2) delete v.cursor;
+      } else if (mode & 2) { delete v.cursor; n--; }
     }
   }
   if (mode & 4096) {
@@ -5859,7 +5859,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/archived", "string", x);
         if (mode & 16 && x !== "exclude" && x !== "include" && x !== "only" && !x.startsWith("_")) return wrongValue("/archived", "exclude, include, only or a name that begins with \"_\"", x);
-      } else if (mode & 2) delete v.archived;
+      } else if (mode & 2) { delete v.archived; n--; }
     }
   }
   {
@@ -5867,8 +5867,8 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5897,8 +5897,8 @@ export function DeleteSessionRequest(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5970,7 +5970,7 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -5978,8 +5978,8 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6012,8 +6012,8 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6085,7 +6085,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -6093,8 +6093,8 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6123,8 +6123,8 @@ export function SetSessionModeRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6177,8 +6177,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.type;
@@ -6216,8 +6216,8 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6242,8 +6242,8 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6269,8 +6269,8 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6318,8 +6318,8 @@ function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6350,9 +6350,9 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       if (x !== null) {
         {
           const f = TerminalExitStatus(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/exitStatus", f); delete v.exitStatus; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/exitStatus", f); delete v.exitStatus; n--; }
         }
-      } else if (mode & 2) delete v.exitStatus;
+      } else if (mode & 2) { delete v.exitStatus; n--; }
     }
   }
   {
@@ -6360,8 +6360,8 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6379,8 +6379,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0 || x > 4294967295) { if (mode & 1) return wrongNumber("/exitCode", "integer from 0 to 4294967295", x); delete v.exitCode; break field; }
-      } else if (mode & 2) delete v.exitCode;
+        if (!Number.isInteger(x) || x < 0 || x > 4294967295) { if (mode & 1) return wrongNumber("/exitCode", "integer from 0 to 4294967295", x); delete v.exitCode; n--; break field; }
+      } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
   {
@@ -6388,8 +6388,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/signal", "string", x); delete v.signal; }
-      } else if (mode & 2) delete v.signal;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/signal", "string", x); delete v.signal; n--; }
+      } else if (mode & 2) { delete v.signal; n--; }
     }
   }
   {
@@ -6397,8 +6397,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6430,8 +6430,8 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.action;
@@ -6479,7 +6479,7 @@ function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string
             if (f !== undefined) return within("/content/" + pointer(k), f);
           }
         }
-      } else if (mode & 2) delete v.content;
+      } else if (mode & 2) { delete v.content; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6500,8 +6500,8 @@ function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | u
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6525,8 +6525,8 @@ function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6596,8 +6596,8 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6627,8 +6627,8 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {

@@ -38,8 +38,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -51,7 +51,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
           const f = RequestPermissionSubject(x, mode);
           if (f !== undefined) return within("/subject", f);
         }
-      } else if (mode & 2) delete v.subject;
+      } else if (mode & 2) { delete v.subject; n--; }
     }
   }
   {
@@ -59,8 +59,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -105,7 +105,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
       }
     }
   }
@@ -114,7 +114,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
       }
     }
   }
@@ -123,8 +123,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/kind", "string", x); delete v.kind; }
-        if (mode & 16 && x !== "read" && x !== "edit" && x !== "delete" && x !== "move" && x !== "search" && x !== "execute" && x !== "think" && x !== "fetch" && x !== "switch_mode" && x !== "other" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/kind", "read, edit, delete, move, search, execute, think, fetch, switch_mode, other or a name that begins with \"_\"", x); delete v.kind; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/kind", "string", x); delete v.kind; n--; }
+        if (mode & 16 && x !== "read" && x !== "edit" && x !== "delete" && x !== "move" && x !== "search" && x !== "execute" && x !== "think" && x !== "fetch" && x !== "switch_mode" && x !== "other" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/kind", "read, edit, delete, move, search, execute, think, fetch, switch_mode, other or a name that begins with \"_\"", x); delete v.kind; n--; }
       }
     }
   }
@@ -133,8 +133,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/status", "string", x); delete v.status; }
-        if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "paused" && x !== "completed" && x !== "failed" && x !== "cancelled" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/status", "pending, in_progress, paused, completed, failed, cancelled or a name that begins with \"_\"", x); delete v.status; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/status", "string", x); delete v.status; n--; }
+        if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "paused" && x !== "completed" && x !== "failed" && x !== "cancelled" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/status", "pending, in_progress, paused, completed, failed, cancelled or a name that begins with \"_\"", x); delete v.status; n--; }
       }
     }
   }
@@ -143,7 +143,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/content", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -164,7 +164,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); delete v.locations; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/locations", "array", x); delete v.locations; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/locations", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -195,7 +195,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = ToolCallCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; n--; }
         }
       }
     }
@@ -205,7 +205,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -274,7 +274,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/audience", "array", x); delete v.audience; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/audience", "array", x); delete v.audience; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/audience", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -285,7 +285,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.audience;
+      } else if (mode & 2) { delete v.audience; n--; }
     }
   }
   {
@@ -293,8 +293,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/lastModified", "string", x); delete v.lastModified; }
-      } else if (mode & 2) delete v.lastModified;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/lastModified", "string", x); delete v.lastModified; n--; }
+      } else if (mode & 2) { delete v.lastModified; n--; }
     }
   }
   {
@@ -302,8 +302,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isFinite(x) || x < 0 || x > 1) { if (mode & 1) return wrongNumber("/priority", "number from 0 to 1", x); delete v.priority; }
-      } else if (mode & 2) delete v.priority;
+        if (!Number.isFinite(x) || x < 0 || x > 1) { if (mode & 1) return wrongNumber("/priority", "number from 0 to 1", x); delete v.priority; n--; }
+      } else if (mode & 2) { delete v.priority; n--; }
     }
   }
   {
@@ -311,8 +311,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -346,9 +346,9 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -356,8 +356,8 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -389,9 +389,9 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/uri", "string", x); delete v.uri; }
-        if ((mode & 9) === 9 && !URL.canParse(x)) { if (mode & 1) return wrongValue("/uri", "a URI with a scheme", x); delete v.uri; }
-      } else if (mode & 2) delete v.uri;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/uri", "string", x); delete v.uri; n--; }
+        if ((mode & 9) === 9 && !URL.canParse(x)) { if (mode & 1) return wrongValue("/uri", "a URI with a scheme", x); delete v.uri; n--; }
+      } else if (mode & 2) { delete v.uri; n--; }
     }
   }
   {
@@ -401,9 +401,9 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -411,8 +411,8 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -444,9 +444,9 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -454,8 +454,8 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -479,8 +479,8 @@ export function Icon(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   field: {
@@ -488,7 +488,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/sizes", "array", x); delete v.sizes; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/sizes", "array", x); delete v.sizes; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/sizes", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -498,7 +498,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.sizes;
+      } else if (mode & 2) { delete v.sizes; n--; }
     }
   }
   {
@@ -506,9 +506,9 @@ export function Icon(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/theme", "string", x); delete v.theme; }
-        if (mode & 16 && x !== "light" && x !== "dark" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/theme", "light, dark or a name that begins with \"_\"", x); delete v.theme; }
-      } else if (mode & 2) delete v.theme;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/theme", "string", x); delete v.theme; n--; }
+        if (mode & 16 && x !== "light" && x !== "dark" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/theme", "light, dark or a name that begins with \"_\"", x); delete v.theme; n--; }
+      } else if (mode & 2) { delete v.theme; n--; }
     }
   }
   {
@@ -516,8 +516,8 @@ export function Icon(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -554,8 +554,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -563,8 +563,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   field: {
@@ -572,7 +572,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/icons", "array", x); delete v.icons; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/icons", "array", x); delete v.icons; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/icons", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -585,7 +585,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.icons;
+      } else if (mode & 2) { delete v.icons; n--; }
     }
   }
   {
@@ -593,8 +593,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   field: {
@@ -602,8 +602,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/size", "integer of at least 0", x); delete v.size; break field; }
-      } else if (mode & 2) delete v.size;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/size", "integer of at least 0", x); delete v.size; n--; break field; }
+      } else if (mode & 2) { delete v.size; n--; }
     }
   }
   {
@@ -613,9 +613,9 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -623,8 +623,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -672,8 +672,8 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -681,8 +681,8 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -713,8 +713,8 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -722,8 +722,8 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -754,9 +754,9 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
       if (x !== null) {
         {
           const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
         }
-      } else if (mode & 2) delete v.annotations;
+      } else if (mode & 2) { delete v.annotations; n--; }
     }
   }
   {
@@ -764,8 +764,8 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -794,8 +794,8 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -813,9 +813,9 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/fileType", "string", x); delete v.fileType; }
-        if (mode & 16 && x !== "text" && x !== "binary" && x !== "directory" && x !== "symlink" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/fileType", "text, binary, directory, symlink or a name that begins with \"_\"", x); delete v.fileType; }
-      } else if (mode & 2) delete v.fileType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/fileType", "string", x); delete v.fileType; n--; }
+        if (mode & 16 && x !== "text" && x !== "binary" && x !== "directory" && x !== "symlink" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/fileType", "text, binary, directory, symlink or a name that begins with \"_\"", x); delete v.fileType; n--; }
+      } else if (mode & 2) { delete v.fileType; n--; }
     }
   }
   {
@@ -823,8 +823,8 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) delete v.mimeType;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
   {
@@ -832,8 +832,8 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.operation;
@@ -919,8 +919,8 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -966,9 +966,9 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       if (x !== null) {
         {
           const f = DiffPatch(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/patch", f); delete v.patch; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/patch", f); delete v.patch; n--; }
         }
-      } else if (mode & 2) delete v.patch;
+      } else if (mode & 2) { delete v.patch; n--; }
     }
   }
   {
@@ -976,8 +976,8 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1005,8 +1005,8 @@ function Terminal_(v: any, mode: number, n: number, outer: string): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1030,8 +1030,8 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 1 || x > 4294967295) { if (mode & 1) return wrongNumber("/line", "integer from 1 to 4294967295", x); delete v.line; break field; }
-      } else if (mode & 2) delete v.line;
+        if (!Number.isInteger(x) || x < 1 || x > 4294967295) { if (mode & 1) return wrongNumber("/line", "integer from 1 to 4294967295", x); delete v.line; n--; break field; }
+      } else if (mode & 2) { delete v.line; n--; }
     }
   }
   {
@@ -1039,8 +1039,8 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1060,9 +1060,9 @@ export function ToolCallCapabilities(v: any, mode: number): Failure | undefined 
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
         }
-      } else if (mode & 2) delete v.cancel;
+      } else if (mode & 2) { delete v.cancel; n--; }
     }
   }
   {
@@ -1070,8 +1070,8 @@ export function ToolCallCapabilities(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1092,8 +1092,8 @@ function ToolCallCancelCapabilities_(v: any, mode: number, n: number, outer: str
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1122,8 +1122,8 @@ function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1154,8 +1154,8 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      } else if (mode & 2) delete v.toolCallId;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
+      } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
   {
@@ -1163,8 +1163,8 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/terminalId", "string", x); delete v.terminalId; }
-      } else if (mode & 2) delete v.terminalId;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/terminalId", "string", x); delete v.terminalId; n--; }
+      } else if (mode & 2) { delete v.terminalId; n--; }
     }
   }
   {
@@ -1172,8 +1172,8 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1205,8 +1205,8 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1309,8 +1309,8 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.mode;
@@ -1340,8 +1340,8 @@ function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      } else if (mode & 2) delete v.toolCallId;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
+      } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1396,8 +1396,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1411,7 +1411,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
           const y = x[i];
           if (typeof y !== "string") return wrongType("/required/" + i, "string", y);
         }
-      } else if (mode & 2) delete v.required;
+      } else if (mode & 2) { delete v.required; n--; }
     }
   }
   {
@@ -1419,8 +1419,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1428,8 +1428,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1495,8 +1495,8 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1504,8 +1504,8 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1526,8 +1526,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1535,8 +1535,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1545,7 +1545,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/minLength", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.minLength;
+      } else if (mode & 2) { delete v.minLength; n--; }
     }
   }
   {
@@ -1554,7 +1554,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/maxLength", "integer from 0 to 4294967295", x);
-      } else if (mode & 2) delete v.maxLength;
+      } else if (mode & 2) { delete v.maxLength; n--; }
     }
   }
   {
@@ -1563,7 +1563,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/pattern", "string", x);
-      } else if (mode & 2) delete v.pattern;
+      } else if (mode & 2) { delete v.pattern; n--; }
     }
   }
   {
@@ -1573,7 +1573,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/format", "string", x);
         if (mode & 16 && x !== "email" && x !== "uri" && x !== "date" && x !== "date-time" && !x.startsWith("_")) return wrongValue("/format", "email, uri, date, date-time or a name that begins with \"_\"", x);
-      } else if (mode & 2) delete v.format;
+      } else if (mode & 2) { delete v.format; n--; }
     }
   }
   {
@@ -1581,8 +1581,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/default", "string", x); delete v.default; }
-      } else if (mode & 2) delete v.default;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/default", "string", x); delete v.default; n--; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1597,7 +1597,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
           if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
         }
         if (x.length < 1) return tooFew("/enum", 1, x.length);
-      } else if (mode & 2) delete v.enum;
+      } else if (mode & 2) { delete v.enum; n--; }
     }
   }
   {
@@ -1615,7 +1615,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
           }
         }
         if (x.length < 1) return tooFew("/oneOf", 1, x.length);
-      } else if (mode & 2) delete v.oneOf;
+      } else if (mode & 2) { delete v.oneOf; n--; }
     }
   }
   {
@@ -1623,8 +1623,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1645,8 +1645,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1654,8 +1654,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1664,7 +1664,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isFinite(x)) return wrongNumber("/minimum", "number", x);
-      } else if (mode & 2) delete v.minimum;
+      } else if (mode & 2) { delete v.minimum; n--; }
     }
   }
   {
@@ -1673,7 +1673,7 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       n++;
       if (x !== null) {
         if (!Number.isFinite(x)) return wrongNumber("/maximum", "number", x);
-      } else if (mode & 2) delete v.maximum;
+      } else if (mode & 2) { delete v.maximum; n--; }
     }
   }
   {
@@ -1681,8 +1681,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; }
-      } else if (mode & 2) delete v.default;
+        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; n--; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1690,8 +1690,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1712,8 +1712,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1721,8 +1721,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1731,7 +1731,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/minimum", "integer", x);
-      } else if (mode & 2) delete v.minimum;
+      } else if (mode & 2) { delete v.minimum; n--; }
     }
   }
   {
@@ -1740,7 +1740,7 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       n++;
       if (x !== null) {
         if (!Number.isInteger(x)) return wrongNumber("/maximum", "integer", x);
-      } else if (mode & 2) delete v.maximum;
+      } else if (mode & 2) { delete v.maximum; n--; }
     }
   }
   field: {
@@ -1748,8 +1748,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; break field; }
-      } else if (mode & 2) delete v.default;
+        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; n--; break field; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1757,8 +1757,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1779,8 +1779,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1788,8 +1788,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1797,8 +1797,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; }
-      } else if (mode & 2) delete v.default;
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; n--; }
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1806,8 +1806,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1852,8 +1852,8 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1888,8 +1888,8 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -1918,8 +1918,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -1927,8 +1927,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -1937,7 +1937,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/minItems", "integer of at least 0", x);
-      } else if (mode & 2) delete v.minItems;
+      } else if (mode & 2) { delete v.minItems; n--; }
     }
   }
   {
@@ -1946,7 +1946,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       n++;
       if (x !== null) {
         if (!Number.isInteger(x) || x < 0) return wrongNumber("/maxItems", "integer of at least 0", x);
-      } else if (mode & 2) delete v.maxItems;
+      } else if (mode & 2) { delete v.maxItems; n--; }
     }
   }
   field: {
@@ -1954,7 +1954,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/default", "array", x); delete v.default; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/default", "array", x); delete v.default; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/default", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -1964,7 +1964,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
           w++;
         }
         if (w !== x.length) x.length = w;
-      } else if (mode & 2) delete v.default;
+      } else if (mode & 2) { delete v.default; n--; }
     }
   }
   {
@@ -1972,8 +1972,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2066,7 +2066,7 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (isNotObject(x)) return wrongType("/params", "object", x);
-      } else if (mode & 2) delete v.params;
+      } else if (mode & 2) { delete v.params; n--; }
     }
   }
   {
@@ -2074,8 +2074,8 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2138,8 +2138,8 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2171,8 +2171,8 @@ export function Implementation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -2180,8 +2180,8 @@ export function Implementation(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2201,9 +2201,9 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/session", f); delete v.session; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/session", f); delete v.session; n--; }
         }
-      } else if (mode & 2) delete v.session;
+      } else if (mode & 2) { delete v.session; n--; }
     }
   }
   {
@@ -2213,9 +2213,9 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = AgentAuthCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/auth", f); delete v.auth; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/auth", f); delete v.auth; n--; }
         }
-      } else if (mode & 2) delete v.auth;
+      } else if (mode & 2) { delete v.auth; n--; }
     }
   }
   if (mode & 2048) {
@@ -2225,9 +2225,9 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/providers", f); delete v.providers; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/providers", f); delete v.providers; n--; }
         }
-      } else if (mode & 2) delete v.providers;
+      } else if (mode & 2) { delete v.providers; n--; }
     }
   }
   {
@@ -2235,8 +2235,8 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2256,9 +2256,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = PromptCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/prompt", f); delete v.prompt; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/prompt", f); delete v.prompt; n--; }
         }
-      } else if (mode & 2) delete v.prompt;
+      } else if (mode & 2) { delete v.prompt; n--; }
     }
   }
   {
@@ -2268,9 +2268,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = McpCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/mcp", f); delete v.mcp; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/mcp", f); delete v.mcp; n--; }
         }
-      } else if (mode & 2) delete v.mcp;
+      } else if (mode & 2) { delete v.mcp; n--; }
     }
   }
   {
@@ -2280,9 +2280,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/delete", f); delete v.delete; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/delete", f); delete v.delete; n--; }
         }
-      } else if (mode & 2) delete v.delete;
+      } else if (mode & 2) { delete v.delete; n--; }
     }
   }
   {
@@ -2292,9 +2292,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/additionalDirectories", f); delete v.additionalDirectories; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/additionalDirectories", f); delete v.additionalDirectories; n--; }
         }
-      } else if (mode & 2) delete v.additionalDirectories;
+      } else if (mode & 2) { delete v.additionalDirectories; n--; }
     }
   }
   if (mode & 64) {
@@ -2304,9 +2304,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = SessionSystemPromptCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/systemPrompt", f); delete v.systemPrompt; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/systemPrompt", f); delete v.systemPrompt; n--; }
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   if (mode & 32) {
@@ -2316,9 +2316,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/fork", f); delete v.fork; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/fork", f); delete v.fork; n--; }
         }
-      } else if (mode & 2) delete v.fork;
+      } else if (mode & 2) { delete v.fork; n--; }
     }
   }
   if (mode & 4096) {
@@ -2328,9 +2328,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/archive", f); delete v.archive; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/archive", f); delete v.archive; n--; }
         }
-      } else if (mode & 2) delete v.archive;
+      } else if (mode & 2) { delete v.archive; n--; }
     }
   }
   if (mode & 8192) {
@@ -2340,9 +2340,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; n--; }
         }
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   if (mode & 16384) {
@@ -2352,9 +2352,9 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/title", f); delete v.title; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/title", f); delete v.title; n--; }
         }
-      } else if (mode & 2) delete v.title;
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -2362,8 +2362,8 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2383,9 +2383,9 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/image", f); delete v.image; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/image", f); delete v.image; n--; }
         }
-      } else if (mode & 2) delete v.image;
+      } else if (mode & 2) { delete v.image; n--; }
     }
   }
   {
@@ -2395,9 +2395,9 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/audio", f); delete v.audio; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/audio", f); delete v.audio; n--; }
         }
-      } else if (mode & 2) delete v.audio;
+      } else if (mode & 2) { delete v.audio; n--; }
     }
   }
   {
@@ -2407,9 +2407,9 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/embeddedContext", f); delete v.embeddedContext; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/embeddedContext", f); delete v.embeddedContext; n--; }
         }
-      } else if (mode & 2) delete v.embeddedContext;
+      } else if (mode & 2) { delete v.embeddedContext; n--; }
     }
   }
   {
@@ -2417,8 +2417,8 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2444,9 +2444,9 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/stdio", f); delete v.stdio; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/stdio", f); delete v.stdio; n--; }
         }
-      } else if (mode & 2) delete v.stdio;
+      } else if (mode & 2) { delete v.stdio; n--; }
     }
   }
   {
@@ -2456,9 +2456,9 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/http", f); delete v.http; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/http", f); delete v.http; n--; }
         }
-      } else if (mode & 2) delete v.http;
+      } else if (mode & 2) { delete v.http; n--; }
     }
   }
   if (mode & 32768) {
@@ -2468,9 +2468,9 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/acp", f); delete v.acp; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/acp", f); delete v.acp; n--; }
         }
-      } else if (mode & 2) delete v.acp;
+      } else if (mode & 2) { delete v.acp; n--; }
     }
   }
   {
@@ -2478,8 +2478,8 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2509,9 +2509,9 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       if (x !== null) {
         {
           const f = SessionSystemPromptModeCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/mode", f); delete v.mode; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/mode", f); delete v.mode; n--; }
         }
-      } else if (mode & 2) delete v.mode;
+      } else if (mode & 2) { delete v.mode; n--; }
     }
   }
   {
@@ -2519,8 +2519,8 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2540,9 +2540,9 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/override", f); delete v.override; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/override", f); delete v.override; n--; }
         }
-      } else if (mode & 2) delete v.override;
+      } else if (mode & 2) { delete v.override; n--; }
     }
   }
   {
@@ -2550,8 +2550,8 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2581,9 +2581,9 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/status", f); delete v.status; n--; }
         }
-      } else if (mode & 2) delete v.status;
+      } else if (mode & 2) { delete v.status; n--; }
     }
   }
   {
@@ -2591,8 +2591,8 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2653,8 +2653,8 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2684,8 +2684,8 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -2731,8 +2731,8 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2762,8 +2762,8 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -2771,8 +2771,8 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2805,8 +2805,8 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2852,7 +2852,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
           const f = ProviderCurrentConfig(x, mode);
           if (f !== undefined) return within("/current", f);
         }
-      } else if (mode & 2) delete v.current;
+      } else if (mode & 2) { delete v.current; n--; }
     }
   }
   {
@@ -2860,8 +2860,8 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2898,8 +2898,8 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2948,8 +2948,8 @@ export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -2978,8 +2978,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; }
-      } else if (mode & 2) delete v.active;
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
+      } else if (mode & 2) { delete v.active; n--; }
     }
   }
   {
@@ -2987,8 +2987,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      } else if (mode & 2) delete v.name;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
     }
   }
   {
@@ -2996,8 +2996,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; }
-      } else if (mode & 2) delete v.email;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
+      } else if (mode & 2) { delete v.email; n--; }
     }
   }
   {
@@ -3005,8 +3005,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; }
-      } else if (mode & 2) delete v.organization;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
+      } else if (mode & 2) { delete v.organization; n--; }
     }
   }
   {
@@ -3014,8 +3014,8 @@ export function AuthAccount(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3076,8 +3076,8 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3104,8 +3104,8 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -3113,9 +3113,9 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/category", "string", x); delete v.category; }
-        if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x); delete v.category; }
-      } else if (mode & 2) delete v.category;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/category", "string", x); delete v.category; n--; }
+        if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) { if (mode & 1) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x); delete v.category; n--; }
+      } else if (mode & 2) { delete v.category; n--; }
     }
   }
   {
@@ -3123,8 +3123,8 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.type;
@@ -3186,8 +3186,8 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -3195,8 +3195,8 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3241,8 +3241,8 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3349,8 +3349,8 @@ function TextCommandInput_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3382,9 +3382,9 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       if (x !== null) {
         {
           const f = AvailableCommandInput(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/input", f); delete v.input; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/input", f); delete v.input; n--; }
         }
-      } else if (mode & 2) delete v.input;
+      } else if (mode & 2) { delete v.input; n--; }
     }
   }
   {
@@ -3392,8 +3392,8 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3430,7 +3430,7 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/nextCursor", "string", x);
-      } else if (mode & 2) delete v.nextCursor;
+      } else if (mode & 2) { delete v.nextCursor; n--; }
     }
   }
   {
@@ -3438,8 +3438,8 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3485,8 +3485,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) delete v.title;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
     }
   }
   {
@@ -3494,9 +3494,9 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; }
-        if ((mode & 9) === 9 && !isDateTime(x)) { if (mode & 1) return wrongValue("/updatedAt", "an RFC 3339 date and time", x); delete v.updatedAt; }
-      } else if (mode & 2) delete v.updatedAt;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; n--; }
+        if ((mode & 9) === 9 && !isDateTime(x)) { if (mode & 1) return wrongValue("/updatedAt", "an RFC 3339 date and time", x); delete v.updatedAt; n--; }
+      } else if (mode & 2) { delete v.updatedAt; n--; }
     }
   }
   if (mode & 4096) {
@@ -3504,8 +3504,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/archived", "boolean", x); delete v.archived; }
-      } else if (mode & 2) delete v.archived;
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/archived", "boolean", x); delete v.archived; n--; }
+      } else if (mode & 2) { delete v.archived; n--; }
     }
   }
   {
@@ -3513,8 +3513,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3550,9 +3550,9 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
       if (x !== null) {
         {
           const f = StateUpdate(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; n--; }
         }
-      } else if (mode & 2) delete v.state;
+      } else if (mode & 2) { delete v.state; n--; }
     }
   }
   {
@@ -3560,8 +3560,8 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3601,9 +3601,9 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
       if (x !== null) {
         {
           const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   field: {
@@ -3611,16 +3611,16 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/background", x.length);
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           {
             const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
           }
         }
-      } else if (mode & 2) delete v.background;
+      } else if (mode & 2) { delete v.background; n--; }
     }
   }
   {
@@ -3628,8 +3628,8 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   {
@@ -3637,8 +3637,8 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; }
-      } else if (mode & 2) delete v.stopReason;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
     }
   }
   const tag = v.stopReason;
@@ -3713,8 +3713,8 @@ function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3740,8 +3740,8 @@ function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3762,16 +3762,16 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/background", x.length);
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           {
             const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
           }
         }
-      } else if (mode & 2) delete v.background;
+      } else if (mode & 2) { delete v.background; n--; }
     }
   }
   {
@@ -3779,8 +3779,8 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3806,7 +3806,7 @@ export function Error(v: any, mode: number): Failure | undefined {
     const x = v.data;
     if (x !== undefined) {
       n++;
-      if (x === null) if (mode & 2) delete v.data;
+      if (x === null) if (mode & 2) { delete v.data; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3847,8 +3847,8 @@ export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3873,9 +3873,9 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
       if (x !== null) {
         {
           const f = Error(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/error", f); delete v.error; n--; }
         }
-      } else if (mode & 2) delete v.error;
+      } else if (mode & 2) { delete v.error; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3906,8 +3906,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/thoughtTokens", "integer of at least 0", x); delete v.thoughtTokens; break field; }
-      } else if (mode & 2) delete v.thoughtTokens;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/thoughtTokens", "integer of at least 0", x); delete v.thoughtTokens; n--; break field; }
+      } else if (mode & 2) { delete v.thoughtTokens; n--; }
     }
   }
   field: {
@@ -3915,8 +3915,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedReadTokens", "integer of at least 0", x); delete v.cachedReadTokens; break field; }
-      } else if (mode & 2) delete v.cachedReadTokens;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedReadTokens", "integer of at least 0", x); delete v.cachedReadTokens; n--; break field; }
+      } else if (mode & 2) { delete v.cachedReadTokens; n--; }
     }
   }
   field: {
@@ -3924,8 +3924,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x); delete v.cachedWriteTokens; break field; }
-      } else if (mode & 2) delete v.cachedWriteTokens;
+        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x); delete v.cachedWriteTokens; n--; break field; }
+      } else if (mode & 2) { delete v.cachedWriteTokens; n--; }
     }
   }
   {
@@ -3933,8 +3933,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -3970,9 +3970,9 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   field: {
@@ -3980,16 +3980,16 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/background", x.length);
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           {
             const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
           }
         }
-      } else if (mode & 2) delete v.background;
+      } else if (mode & 2) { delete v.background; n--; }
     }
   }
   {
@@ -3997,8 +3997,8 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   {
@@ -4006,8 +4006,8 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; }
-      } else if (mode & 2) delete v.stopReason;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
     }
   }
   const tag = v.stopReason;
@@ -4045,8 +4045,8 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4102,8 +4102,8 @@ export function ResumeSessionResponse(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4147,8 +4147,8 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4171,8 +4171,8 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4204,8 +4204,8 @@ export function UpdateSessionNotification(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4239,9 +4239,9 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
       if (x !== null) {
         {
           const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
         }
-      } else if (mode & 2) delete v.usage;
+      } else if (mode & 2) { delete v.usage; n--; }
     }
   }
   field: {
@@ -4249,16 +4249,16 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/background", x.length);
         for (let i = 0; i < x.length; i++) {
           const y = x[i];
           {
             const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
           }
         }
-      } else if (mode & 2) delete v.background;
+      } else if (mode & 2) { delete v.background; n--; }
     }
   }
   {
@@ -4266,8 +4266,8 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   {
@@ -4275,8 +4275,8 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; }
-      } else if (mode & 2) delete v.stopReason;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
     }
   }
   const tag = v.stopReason;
@@ -4395,8 +4395,8 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4422,7 +4422,7 @@ function UserMessage_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/content", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -4443,7 +4443,7 @@ function UserMessage_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -4481,8 +4481,8 @@ function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4505,8 +4505,8 @@ export function TerminalOutput(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4524,8 +4524,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/exitCode", "integer", x); delete v.exitCode; break field; }
-      } else if (mode & 2) delete v.exitCode;
+        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/exitCode", "integer", x); delete v.exitCode; n--; break field; }
+      } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
   {
@@ -4533,8 +4533,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/signal", "string", x); delete v.signal; }
-      } else if (mode & 2) delete v.signal;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/signal", "string", x); delete v.signal; n--; }
+      } else if (mode & 2) { delete v.signal; n--; }
     }
   }
   {
@@ -4542,8 +4542,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4570,8 +4570,8 @@ export function TerminalSize(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4591,9 +4591,9 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
         }
-      } else if (mode & 2) delete v.cancel;
+      } else if (mode & 2) { delete v.cancel; n--; }
     }
   }
   {
@@ -4601,8 +4601,8 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4630,7 +4630,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/command", "string", x); delete v.command; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/command", "string", x); delete v.command; n--; }
       }
     }
   }
@@ -4639,8 +4639,8 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/cwd", "string", x); delete v.cwd; break field; }
-        if ((mode & 9) === 9 && !isAbsolutePath(x)) { if (mode & 1) return wrongValue("/cwd", "an absolute path", x); delete v.cwd; break field; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/cwd", "string", x); delete v.cwd; n--; break field; }
+        if ((mode & 9) === 9 && !isAbsolutePath(x)) { if (mode & 1) return wrongValue("/cwd", "an absolute path", x); delete v.cwd; n--; break field; }
       }
     }
   }
@@ -4651,7 +4651,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = TerminalOutput(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/output", f); delete v.output; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/output", f); delete v.output; n--; }
         }
       }
     }
@@ -4663,7 +4663,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = TerminalExitStatus(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/exitStatus", f); delete v.exitStatus; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/exitStatus", f); delete v.exitStatus; n--; }
         }
       }
     }
@@ -4675,7 +4675,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = TerminalSize(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/size", f); delete v.size; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/size", f); delete v.size; n--; }
         }
       }
     }
@@ -4687,7 +4687,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = TerminalCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; n--; }
         }
       }
     }
@@ -4697,7 +4697,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -4728,8 +4728,8 @@ function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): F
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4790,8 +4790,8 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4845,8 +4845,8 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4877,8 +4877,8 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4908,8 +4908,8 @@ function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4938,8 +4938,8 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -4965,8 +4965,8 @@ function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5004,8 +5004,8 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5028,7 +5028,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
       }
     }
   }
@@ -5037,8 +5037,8 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; }
-        if ((mode & 9) === 9 && !isDateTime(x)) { if (mode & 1) return wrongValue("/updatedAt", "an RFC 3339 date and time", x); delete v.updatedAt; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/updatedAt", "string", x); delete v.updatedAt; n--; }
+        if ((mode & 9) === 9 && !isDateTime(x)) { if (mode & 1) return wrongValue("/updatedAt", "an RFC 3339 date and time", x); delete v.updatedAt; n--; }
       }
     }
   }
@@ -5047,7 +5047,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -5075,8 +5075,8 @@ export function Cost(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5108,7 +5108,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       if (x !== null) {
         {
           const f = Cost(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cost", f); delete v.cost; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cost", f); delete v.cost; n--; }
         }
       }
     }
@@ -5118,8 +5118,8 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5157,8 +5157,8 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) delete v.description;
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
     }
   }
   {
@@ -5166,8 +5166,8 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5206,7 +5206,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/summary", "array", x); delete v.summary; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/summary", "array", x); delete v.summary; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/summary", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -5227,7 +5227,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/error", "string", x); delete v.error; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/error", "string", x); delete v.error; n--; }
       }
     }
   }
@@ -5236,7 +5236,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -5270,8 +5270,8 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5291,9 +5291,9 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
         }
-      } else if (mode & 2) delete v.cancel;
+      } else if (mode & 2) { delete v.cancel; n--; }
     }
   }
   {
@@ -5301,8 +5301,8 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5330,7 +5330,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
       }
     }
   }
@@ -5339,7 +5339,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
       }
     }
   }
@@ -5350,7 +5350,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = SubagentSessionCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/capabilities", f); delete v.capabilities; n--; }
         }
       }
     }
@@ -5362,7 +5362,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (x !== null) {
         {
           const f = StateUpdate(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/state", f); delete v.state; n--; }
         }
       }
     }
@@ -5397,7 +5397,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -5424,7 +5424,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderSessionId", "string", x); delete v.senderSessionId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderSessionId", "string", x); delete v.senderSessionId; n--; }
       }
     }
   }
@@ -5433,7 +5433,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientSessionId", "string", x); delete v.recipientSessionId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientSessionId", "string", x); delete v.recipientSessionId; n--; }
       }
     }
   }
@@ -5442,7 +5442,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderMessageId", "string", x); delete v.senderMessageId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/senderMessageId", "string", x); delete v.senderMessageId; n--; }
       }
     }
   }
@@ -5451,7 +5451,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientMessageId", "string", x); delete v.recipientMessageId; }
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/recipientMessageId", "string", x); delete v.recipientMessageId; n--; }
       }
     }
   }
@@ -5460,7 +5460,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
         if (x.length > maxArrayItems) return tooMany("/content", x.length);
         let w = 0;
         for (let i = 0; i < x.length; i++) {
@@ -5481,7 +5481,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
       }
     }
   }
@@ -5507,8 +5507,8 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5550,8 +5550,8 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5571,9 +5571,9 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ClientAuthCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/auth", f); delete v.auth; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/auth", f); delete v.auth; n--; }
         }
-      } else if (mode & 2) delete v.auth;
+      } else if (mode & 2) { delete v.auth; n--; }
     }
   }
   {
@@ -5583,9 +5583,9 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         {
           const f = ElicitationCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/elicitation", f); delete v.elicitation; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/elicitation", f); delete v.elicitation; n--; }
         }
-      } else if (mode & 2) delete v.elicitation;
+      } else if (mode & 2) { delete v.elicitation; n--; }
     }
   }
   {
@@ -5593,8 +5593,8 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5614,9 +5614,9 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/terminal", f); delete v.terminal; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/terminal", f); delete v.terminal; n--; }
         }
-      } else if (mode & 2) delete v.terminal;
+      } else if (mode & 2) { delete v.terminal; n--; }
     }
   }
   {
@@ -5624,8 +5624,8 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5647,9 +5647,9 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/form", f); delete v.form; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/form", f); delete v.form; n--; }
         }
-      } else if (mode & 2) delete v.form;
+      } else if (mode & 2) { delete v.form; n--; }
     }
   }
   {
@@ -5659,9 +5659,9 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       if (x !== null) {
         {
           const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/url", f); delete v.url; }
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/url", f); delete v.url; n--; }
         }
-      } else if (mode & 2) delete v.url;
+      } else if (mode & 2) { delete v.url; n--; }
     }
   }
   {
@@ -5669,8 +5669,8 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5697,8 +5697,8 @@ export function LoginAuthRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5744,8 +5744,8 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5768,8 +5768,8 @@ export function DisableProviderRequest(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5841,7 +5841,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -5849,8 +5849,8 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5894,8 +5894,8 @@ export function HttpHeader(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5946,8 +5946,8 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -5977,8 +5977,8 @@ function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6047,8 +6047,8 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6084,8 +6084,8 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6112,7 +6112,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
         if (typeof x !== "string") return wrongType("/cwd", "string", x);
         if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
         if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      } else if (mode & 2) delete v.cwd;
+      } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
   {
@@ -6121,7 +6121,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       n++;
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/cursor", "string", x);
-      } else if (mode & 2) delete v.cursor;
+      } else if (mode & 2) { delete v.cursor; n--; }
     }
   }
   if (mode & 4096) {
@@ -6131,7 +6131,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       if (x !== null) {
         if (typeof x !== "string") return wrongType("/archived", "string", x);
         if (mode & 16 && x !== "exclude" && x !== "include" && x !== "only" && !x.startsWith("_")) return wrongValue("/archived", "exclude, include, only or a name that begins with \"_\"", x);
-      } else if (mode & 2) delete v.archived;
+      } else if (mode & 2) { delete v.archived; n--; }
     }
   }
   {
@@ -6139,8 +6139,8 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6220,7 +6220,7 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -6228,8 +6228,8 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6262,8 +6262,8 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6335,7 +6335,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
           const f = ReplayFrom(x, mode);
           if (f !== undefined) return within("/replayFrom", f);
         }
-      } else if (mode & 2) delete v.replayFrom;
+      } else if (mode & 2) { delete v.replayFrom; n--; }
     }
   }
   if (mode & 64) {
@@ -6347,7 +6347,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
           const f = SystemPrompt(x, mode);
           if (f !== undefined) return within("/systemPrompt", f);
         }
-      } else if (mode & 2) delete v.systemPrompt;
+      } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
   {
@@ -6355,8 +6355,8 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6399,8 +6399,8 @@ export function CancelToolCallRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6427,8 +6427,8 @@ export function CancelTerminalRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6489,8 +6489,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.type;
@@ -6530,8 +6530,8 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6557,8 +6557,8 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6600,8 +6600,8 @@ function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: stri
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6627,8 +6627,8 @@ export function CreateElicitationResponse(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   const tag = v.action;
@@ -6657,7 +6657,7 @@ function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string
       n++;
       if (x !== null) {
         if (isNotObject(x)) return wrongType("/content", "object", x);
-      } else if (mode & 2) delete v.content;
+      } else if (mode & 2) { delete v.content; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6678,8 +6678,8 @@ function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | u
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6703,8 +6703,8 @@ function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | un
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6774,8 +6774,8 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
@@ -6805,8 +6805,8 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
     if (x !== undefined) {
       n++;
       if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) delete v._meta;
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
     }
   }
   if (mode & 1073741825) {
