@@ -152,8 +152,9 @@ export class FaceActions {
         value: () => write(`/${name} `),
       }));
     const write = (text: string) => {
-      if (composer.isEmpty) composer.text = text;
-      else this.#face.hint(`the prompt is not empty: clear it, then type ${safeLine(text)}`);
+      if (!composer.isEmpty) this.#face.hint("your prompt is kept: the Up key brings it back");
+      composer.clear();
+      composer.text = text;
     };
     this.#choices.pick("Commands", [...ours, ...theirs], (work) => work());
   }
