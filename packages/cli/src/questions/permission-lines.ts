@@ -47,7 +47,9 @@ export function questionLines(
 
 /** To delete a file is to write it, too. */
 function shownSubjects({ subjects }: PermissionQuestion): readonly Subject[] {
-  const gone = new Set(subjects.flatMap(({ deletes, path }) => (deletes && path !== undefined ? [path] : [])));
+  const gone = new Set(
+    subjects.flatMap(({ deletes, path }) => (deletes && path !== undefined ? [path] : [])),
+  );
   return subjects.filter(
     ({ operation, deletes, path }) => operation !== "write" || deletes || !gone.has(path ?? ""),
   );

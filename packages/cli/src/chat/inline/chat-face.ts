@@ -306,6 +306,7 @@ export class ChatFace {
       case "turn":
         return this.#turnEnded(event);
       case "state":
+        this.#withActions((actions) => actions.unsent());
         this.#remember();
         // what came before an end is printed before it
         this.#settle(event.session);

@@ -54,6 +54,16 @@ export class FaceActions {
     return true;
   }
 
+  /** Nothing waits in a session that could not be opened: it goes back to the prompt. */
+  unsent(): void {
+    const { session, composer } = this.#face;
+    if (session.phase !== "failed") return;
+    for (const { id } of session.queue.toReversed()) {
+      const input = session.unqueue(id);
+      if (input !== undefined) composer.restore(input);
+    }
+  }
+
   run(action: ChatAction, rest: string): void {
     const { session, conversation, composer } = this.#face;
     switch (action) {

@@ -32,6 +32,33 @@ test(
   },
 );
 
+test(
+  "what is written for an agent that cannot be started stays in the prompt, and goes to the one chosen instead",
+  patience,
+  async (t) => {
+    const play = { otherwise: [{ say: "hello {{prompt}}" }] };
+    const { send, shows, terminal, face, conversation, session } = await faceWith(t, play, {
+      started: "nosuch",
+    });
+    await shows(/unknown agent nosuch[\s\S]*nosuch · failed/);
+    for (const words of ["fix", " the bug"]) {
+      send(words);
+      // it tries again, and fails again
+      await shows(() => session.phase === "failed" && session.queue.length === 0 && !face.composer.isEmpty);
+    }
+    assert.equal(face.composer.text, "fix the bug");
+    const chosen = conversation.open({ kind: "new", agent: "far" });
+    assert.equal(face.composer.text, "fix the bug");
+    await shows(() => chosen.phase === "ready");
+    assert.deepEqual(
+      conversation.sessions.map(({ key, phase }) => [key, phase]),
+      [[chosen.key, "ready"]],
+    );
+    terminal.press(keys.enter);
+    await shows(/hello fix the bug/);
+  },
+);
+
 test("why a login is wanted stands below the prompt that wanted it", patience, async (t) => {
   const why = "the key was not accepted";
   const play = {
