@@ -190,8 +190,8 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
 function unruled({ origin, operation, deletes, labelOnly }: Subject): string {
   const isOurs = origin === "op";
   if (labelOnly && operation !== "other") {
-    const except = operation === "exec" ? " but exec **" : "";
-    return `the agent names it only in a title, and no rule${except} relies on titles`;
+    const allows = operation === "exec" ? "only the rule exec ** can allow it" : "no rule can allow it";
+    return `only the agent's title says what this is, so ${allows}`;
   }
   switch (operation) {
     case "read":
