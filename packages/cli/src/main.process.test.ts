@@ -48,7 +48,10 @@ test("an unknown command exits with 2 and says what was meant, not all that ther
     [["cluade"], /unknown command cluade\nparley: did you mean: parley claude;/],
     [["--contineu"], /unknown option --contineu\nparley: did you mean: parley --continue\n/],
     [["fix", "the", "bug"], /unknown command fix\nparley: quote a prompt: parley "fix the bug";/],
-    [["zzzz"], /^parley: unknown command zzzz\nparley: parley --help lists all commands\n$/],
+    [
+      ["zzzz"],
+      /^parley: unknown command zzzz\nparley: for a prompt of one word: parley chat zzzz; parley --help lists all commands\n$/,
+    ],
   ] as const) {
     const { status, stdout, stderr } = parley(typed);
     assert.deepEqual([status, stdout], [2, ""], typed.join(" "));

@@ -33,7 +33,9 @@ export function unknownCommand(
     nearestWord(`${name} ${second ?? ""}`.trim(), names) ??
     nearestWord(name, [...firstWords(names), ...agents]);
   const isText = second !== undefined && !second.startsWith("-");
-  const guess = isText ? 'quote a prompt: parley "fix the bug"; ' : "";
+  const guess = isText
+    ? 'quote a prompt: parley "fix the bug"; '
+    : `for a prompt of one word: parley chat ${escapedLine(name)}; `;
   return usageError(
     `unknown command ${escapedLine(name)}`,
     `${near === undefined ? guess : `did you mean: parley ${near}; `}parley --help lists all commands`,

@@ -77,9 +77,11 @@ function nextSteps(): string {
 
 /** A conversation that leaves nothing behind. */
 async function converseHere(options: RunOptions): Promise<number> {
-  const welcome = `This is a temporary folder with ${Object.keys(files).join(" and ")}. Type a command, for example:
-read notes.txt
-replace bread with cake in notes.txt, then run cat notes.txt
+  const welcome = `A temporary folder with ${Object.keys(files).join(" and ")}. Type a command, for example:
+
+  read notes.txt
+  replace bread with cake in notes.txt, then run cat notes.txt
+
 `;
   process.stdout.write(wrapLines(welcome, columnsOf(process.stdout), ""));
   const { converse } = await import("../chat/chat.ts");

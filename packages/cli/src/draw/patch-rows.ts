@@ -83,14 +83,16 @@ function changeRow(
   return { kind: "context", text, old: place.old++, now: place.now++ };
 }
 
-/** "new file" stands below the name. */
+/** "new file" stands below the name. That a file is deleted is said beside it. */
 function addFile(rows: PatchRow[], text: string): void {
-  const { kind, text: before } = rows.at(-1) ?? {};
-  rows.splice(kind === "note" && before === "new file" ? rows.length - 1 : rows.length, 0, {
-    kind: "file",
-    text,
-  });
+  const { kind, text: before = "" } = rows.at(-1) ?? {};
+  const isNote = kind === "note" && /^(?:new|deleted) file$/.test(before);
+  const below = isNote ? rows.splice(-1) : [];
+  rows.push({ kind: "file", text }, ...(text.endsWith(deleted) ? [] : below));
 }
+
+/** Behind the name of a file that is gone. */
+export const deleted = " (deleted)";
 
 /** The lines before the first hunk of a file. */
 const mostHeaders = 12;
@@ -102,7 +104,7 @@ function isNamedBelow(lines: readonly string[], at: number): boolean {
 }
 
 function changedName(old: string, now: string): string {
-  if (now === "/dev/null") return `${old} (deleted)`;
+  if (now === "/dev/null") return `${old}${deleted}`;
   return old === "" || old === "/dev/null" || old === now ? now : `${old} → ${now}`;
 }
 

@@ -53,6 +53,6 @@ export function busySession(
     `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : isElsewhere ? "another client" : "another process"}`,
     isElsewhere && typeof pid !== "number"
       ? "take it over with --takeover, or close it there"
-      : `try again when it is done, or choose another name${takesOver ? noTakeover : ""}`,
+      : `try again when it is done, or use another session${takesOver ? noTakeover : ""}`,
   );
 }

@@ -58,12 +58,12 @@ export class LiveHistory {
     );
   }
 
-  /** Throws a LiveError if another process uses the session. */
+  /** Throws a LiveError with its id if another process uses the session. */
   async claim({ id, name }: HistorySession, takesOver = false): Promise<void> {
     try {
       await (await this.open()).claim(id);
     } catch (error) {
-      if (isBusy(error)) throw busySession(name ?? id, error, { takesOver });
+      if (isBusy(error)) throw Object.assign(busySession(name ?? id, error, { takesOver }), { session: id });
       // writes report the failure
     }
   }

@@ -35,8 +35,10 @@ const longestCommand = 30;
 function covered({ subjects }: PermissionQuestion): string {
   const [only, another] = subjects;
   const files = subjects.every(({ operation }) => operation === "write" || operation === "read");
-  if (only === undefined || another !== undefined)
-    return files ? `these ${subjects.length} files` : "exactly these things";
+  if (only === undefined || another !== undefined) {
+    const { size } = new Set(subjects.map(({ path }) => path));
+    return files && size > 1 ? `these ${size} files` : files ? "this file" : "exactly these things";
+  }
   const { operation, deletes, host, tool } = only;
   switch (operation) {
     case "read":

@@ -6,7 +6,7 @@ import { commandText, shownSource, summaryOf } from "@parley/client/internal";
 import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
 import { diffLines } from "../draw/diff-lines.ts";
 import { drawing } from "../draw/draw-options.ts";
-import { patchRows } from "../draw/patch-rows.ts";
+import { deleted, patchRows } from "../draw/patch-rows.ts";
 import { nearFolder, nearText } from "../terminal/near-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
@@ -28,7 +28,8 @@ export function questionLines(
   paint: Paint,
   { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
 ): string[] {
-  const { reason, subjects, always } = question;
+  const { reason, always } = question;
+  const subjects = shownSubjects(question);
   const isSeveral = subjects.length > 1;
   // of something that is asked every time no more can be asked for
   const most = always ? Number.POSITIVE_INFINITY : mostDiffLines;
@@ -44,14 +45,28 @@ export function questionLines(
   ];
 }
 
+/** To delete a file is to write it, too. */
+function shownSubjects({ subjects }: PermissionQuestion): readonly Subject[] {
+  const gone = new Set(
+    subjects.flatMap(({ deletes, path }) => (deletes && path !== undefined ? [path] : [])),
+  );
+  return subjects.filter(
+    ({ operation, deletes, path }) => operation !== "write" || deletes || !gone.has(path ?? ""),
+  );
+}
+
 /** Who does it: what an agent only says that it will do nobody can hold it to. */
-function heading({ summary, subjects }: PermissionQuestion, { agent, cwd }: QuestionPlace): string {
+function heading(question: PermissionQuestion, { agent, cwd }: QuestionPlace): string {
+  const { summary } = question;
+  const subjects = shownSubjects(question);
   const [first, another] = subjects;
   const isCommands = subjects.length > 0 && subjects.every((subject) => commandText(subject) !== undefined);
   const folder = first?.cwd === undefined || another !== undefined ? undefined : nearFolder(first.cwd, cwd);
   const where = folder === undefined ? "" : ` in ${folder}`;
   const commands = subjects.length === 1 ? "a command" : `${subjects.length} commands`;
-  const things = another === undefined ? nearText(summary, cwd) : `do ${subjects.length} things`;
+  const isAll = subjects.length === question.subjects.length;
+  const one = first === undefined || isAll ? summary : summaryOf(first);
+  const things = another === undefined ? nearText(one, cwd) : `do ${subjects.length} things`;
   const what = escapedLine(isCommands ? `run ${commands}${where}` : things);
   const who = escapedLine(agent);
   return first?.origin === "claim" ? `${who} wants to ${what}` : `${what}, for ${who}`;
@@ -97,21 +112,23 @@ function variableLines(
 const indent = "    ";
 
 function changeLines(
-  { diff, moreDiffs = [], patch = "", subjects }: PermissionQuestion,
+  question: PermissionQuestion,
   { cwd }: QuestionPlace,
   columns: number,
   paint: Paint,
 ): string[] {
+  const { diff, moreDiffs = [], patch = "" } = question;
   const changes = [...(diff === undefined ? [] : [diff]), ...moreDiffs];
   const texts = changes.map(({ path, oldText, newText }) => gitPatch(nearPath(path, cwd), oldText, newText));
   const patches = changes.length > 0 ? texts : patch === "" ? [] : [patch];
   const rows = patches.map((text) => patchRows(shownSource(text), true));
   const files = rows.flat().filter(({ kind }) => kind === "file");
   const [only, another] = files;
-  const [subject, further] = subjects;
-  const isNamed = further === undefined && subject?.path !== undefined;
+  const [subject, further] = shownSubjects(question);
+  const named = further === undefined ? subject?.path : undefined;
   // the heading names one file
-  const isHeading = changes.length === 1 || (isNamed && only?.text === subject?.path);
+  const isHeading =
+    changes.length === 1 || (named !== undefined && [named, `${named}${deleted}`].includes(only?.text ?? ""));
   const showsFiles = another !== undefined || !isHeading;
   const width = columns - indent.length;
   return rows

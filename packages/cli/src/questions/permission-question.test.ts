@@ -274,3 +274,20 @@ test("the patch of one file does not repeat the name that the heading has, and s
   const moved = "--- /project/secret.ts\n+++ /project/c.ts\n@@ -1,1 +1,1 @@\n-a\n+b\n";
   assert.match(await shownFor(moved), /\n {4}secret\.ts → c\.ts\n/);
 });
+
+test("a file that is deleted is named once, whatever else is said of it", async () => {
+  const path = "/project/a.txt";
+  const file = (fields: object): Subject => ({ origin: "claim", operation: "write", path, ...fields });
+  const patch = `diff --git ${path} ${path}\ndeleted file mode 100644\n--- ${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n`;
+  const { shown } = await asked({ subjects: [file({ deletes: true }), file({})], patch }, ["y"]);
+  assert.match(
+    shown,
+    /^\? claude wants to delete a\.txt\n {2}no rule applies to it\n {4}1 - x\n {2}y .*\n {2}s {2}this file, this session/,
+  );
+  const moved = [file({ path: "/project/b.txt" }), file({ deletes: true }), file({})];
+  const move = await asked({ subjects: moved }, ["y"]);
+  assert.match(
+    move.shown,
+    /wants to do 2 things\n.*\n {2}write b\.txt\n {2}delete a\.txt\n {2}y .*\n {2}s {2}these 2 files, this session/,
+  );
+});

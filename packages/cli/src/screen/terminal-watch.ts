@@ -10,13 +10,16 @@ export interface TerminalWatch {
   end(): void;
 }
 
-/** Keys are set right only if nobody has done it: a shell with a line editor is faster, and needs its own. */
+/**
+ * Keys are set right only if nobody has done it: a shell with a line editor is faster, and needs its own. They come first: who
+ * sees the shell again may type.
+ */
 const script = [
   'raw="$(stty -g <&1)"',
   "read -r word",
   'test "$word" = done && exit',
-  'printf %s "$1"',
   'test "$(stty -g <&1)" = "$raw" && stty brkint icrnl ixon echo icanon iexten isig <&1',
+  'printf %s "$1"',
 ].join("; ");
 
 /** Watches the terminal that stdout is. */

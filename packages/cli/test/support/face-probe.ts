@@ -36,13 +36,15 @@ interface FaceSize {
   readonly paint?: Paint;
   /** The name of the agent. */
   readonly name?: string;
+  /** The agent that is started. Default: that one. */
+  readonly started?: string;
 }
 
 /** Everything ends with the test. */
 export async function faceWith(
   t: Pick<TestContext, "after">,
   play: Partial<AgentScenario>,
-  { columns = 80, rows = 24, paint = painter(false, {}), name = "far" }: FaceSize = {},
+  { columns = 80, rows = 24, paint = painter(false, {}), name = "far", started = name }: FaceSize = {},
 ) {
   const far = await farAgent(t, play);
   const { cwd } = chatHome(t, { [name]: far });
@@ -51,7 +53,7 @@ export async function faceWith(
   atEnd(t, () => Promise.all([...reviews.values()].map((review) => review.close())));
   const chat = chatWith(
     t,
-    { cwd, agent: name },
+    { cwd, agent: started },
     {
       changes(place) {
         const review = new SessionReview(place);

@@ -67,9 +67,9 @@ test("a title that says more than the command is another command, and a call tha
 test("of other agents a title is a label, and the question says why no rule can allow it", async (t) => {
   const named = await asked(t, tool, { isExact: false, rule: "allow mcp labstdio/echo" });
   assert.equal(named.answer, "no");
-  assert.equal(named.question?.reason, "the agent names it only in a title, and no rule relies on titles");
+  assert.equal(named.question?.reason, "only the agent's title says what this is, so no rule can allow it");
   const ran = await asked(t, command, { isExact: false, rule: "allow exec touch b.txt" });
-  assert.match(ran.question?.reason ?? "", /no rule but exec \*\* relies on titles/);
+  assert.match(ran.question?.reason ?? "", /only the rule exec \*\* can allow it/);
 });
 
 test("of a file without the change, the question says what is missing", async (t) => {

@@ -192,8 +192,8 @@ function unruled({ origin, operation, path, deletes, labelOnly }: Subject): stri
   if (labelOnly && path !== undefined)
     return "the agent says which file, but not what it does there, and no rule allows that";
   if (labelOnly && operation !== "other") {
-    const except = operation === "exec" ? " but exec **" : "";
-    return `the agent names it only in a title, and no rule${except} relies on titles`;
+    const allows = operation === "exec" ? "only the rule exec ** can allow it" : "no rule can allow it";
+    return `only the agent's title says what this is, so ${allows}`;
   }
   switch (operation) {
     case "read":

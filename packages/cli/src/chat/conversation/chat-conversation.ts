@@ -12,6 +12,7 @@ import type {
   ExportFormat,
   FoundSession,
   LiveSession,
+  SessionProblem,
   SessionTarget,
 } from "./conversation.ts";
 import { DraftFile } from "./draft-file.ts";
@@ -62,6 +63,8 @@ class ChatConversation implements Conversation {
   #count = 0;
   /** The session from which one was chosen that has not been opened yet. */
   readonly #chosen = new Map<LiveSession, { readonly from: ChatSession; readonly target: SessionTarget }>();
+  /** The problem for which a copy was offered. */
+  #offered: SessionProblem | undefined;
   readonly #leaving = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -108,7 +111,7 @@ class ChatConversation implements Conversation {
   open(target: SessionTarget): LiveSession {
     const open = this.#openHere(target);
     const session = open ?? this.#begin(this.#optionsFor(target), forked(target), target.kind === "copy");
-    if (open === undefined) this.#chosen.set(session, { from: this.#current, target });
+    if (open === undefined) this.#choose(session, target);
     this.show(session);
     return session;
   }
@@ -189,9 +192,28 @@ class ChatConversation implements Conversation {
   }
 
   #emit(event: ConversationEvent): void {
-    if (event.kind === "state" && event.session.phase === "closed") this.#forget(event.session);
-    if (event.kind === "state" && event.session.phase === "failed" && this.#goBack(event.session)) return;
+    const phase = event.kind === "state" ? event.session.phase : undefined;
+    if (phase === "closed") this.#forget(event.session);
+    if (phase === "failed" && this.#goBack(event.session)) return;
+    if (phase === "ready") this.#opened(event.session);
     for (const listener of this.#listeners) listener(event);
+    if (phase === "failed") this.#offerOwnCopy(event.session);
+  }
+
+  /** What was written for a session that could not be opened is for this one. */
+  #choose(session: ChatSession, target: SessionTarget): void {
+    const from = this.#current;
+    this.#chosen.set(session, { from, target });
+    if (from.phase !== "failed") return;
+    session.draft = from.draft;
+    from.draft = "";
+  }
+
+  /** One that could not be opened ends when there is another. */
+  #opened(session: LiveSession): void {
+    const { from } = this.#chosen.get(session) ?? {};
+    this.#chosen.delete(session);
+    if (from?.phase === "failed") void from.close();
   }
 
   /** Closes a session that was chosen and could not be opened, and shows the one before it. */
@@ -219,6 +241,18 @@ class ChatConversation implements Conversation {
   async #offerCopy(from: ChatSession, id: string, why: string): Promise<void> {
     const { signal } = this.#leaving;
     if (await from.asked.confirm([why], "Open a copy of it?", signal)) this.open({ kind: "copy", id });
+  }
+
+  /** The first session may be in use, too. It is said once. */
+  #offerOwnCopy({ problem }: LiveSession): void {
+    const { isInUse, historyId } = problem ?? {};
+    if (isInUse !== true || historyId === undefined || problem === this.#offered) return;
+    this.#offered = problem;
+    void this.#offerCopy(
+      this.#current,
+      historyId,
+      "A copy has the whole conversation, and goes its own way.",
+    );
   }
 
   #forget(closed: LiveSession): void {

@@ -210,6 +210,8 @@ export interface SessionProblem {
   readonly status?: string;
   /** Somebody else uses the session: a copy of it can be opened. */
   readonly isInUse?: boolean;
+  /** The id of that session in the history, if it has one. */
+  readonly historyId?: string;
 }
 
 export interface QueuedPrompt {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { openHistory } from "@parley/client/history";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
 import {
@@ -57,7 +57,8 @@ test(
   },
 );
 
-test("a session that another process uses is not shown; a copy of it is offered", patience, async (t) => {
+/** A session that `parley run` uses until the agent goes on. */
+async function inUse(t: TestContext) {
   const far = await farAgent(t, {
     unstable: ["fork"],
     turns: [{ when: "theirs", steps: [{ say: "begun" }, { wait: { gate: "go" } }] }],
@@ -75,6 +76,17 @@ test("a session that another process uses is not shown; a copy of it is offered"
   const history = openHistory({ path: historyPath() });
   t.after(() => history.close());
   const [{ id } = assert.fail("it is not stored")] = await history.list();
+  return { far, cwd, id, pid: run.pid };
+}
+
+function isCopy(copy: LiveSession, id: string): void {
+  assert.equal(copy.title, "same (copy)");
+  assert.notEqual(copy.historyId, id);
+  assert.equal(saidIn(copy), "begun", "it has the conversation");
+}
+
+test("a session that another process uses is not shown; a copy of it is offered", patience, async (t) => {
+  const { far, cwd, id, pid } = await inUse(t);
   const chat = chatWith(t, { cwd, agent: "far" });
   const { conversation, session, until } = chat;
   await until(() => session.phase === "ready");
@@ -83,15 +95,32 @@ test("a session that another process uses is not shown; a copy of it is offered"
     const question = await confirmed(chat, session);
     assert.equal(conversation.current, session);
     assert.equal(chosen.phase, "closed");
-    assert.match(question.lines.join("\n"), new RegExp(`in use by process ${run.pid}`));
+    assert.match(question.lines.join("\n"), new RegExp(`in use by process ${pid}`));
     assert.match(question.ask, /Open a copy/);
     question.answer(isYes);
   }
   await until(() => conversation.current !== session && conversation.current.phase === "ready");
-  const copy = conversation.current;
-  assert.equal(copy.title, "same (copy)");
-  assert.notEqual(copy.historyId, id);
-  assert.equal(saidIn(copy), "begun", "it has the conversation");
+  isCopy(conversation.current, id);
+  far.agent.open("go");
+});
+
+test("a copy is offered when chat begins with a session that another process uses", patience, async (t) => {
+  const { far, cwd, id } = await inUse(t);
+  const chat = chatWith(t, { cwd, agent: "far", isContinued: true });
+  const { conversation, session, until } = chat;
+  session.draft = "go on";
+  for (const isYes of [false, true]) {
+    const question = await confirmed(chat, session);
+    assert.equal(session.phase, "failed");
+    assert.match(session.problem?.message ?? "", /same is in use by process/);
+    assert.match(question.ask, /Open a copy/);
+    question.answer(isYes);
+    if (!isYes) await session.restart();
+  }
+  await until(() => conversation.current !== session && conversation.current.phase === "ready");
+  isCopy(conversation.current, id);
+  assert.equal(conversation.current.draft, "go on");
+  assert.deepEqual(conversation.sessions, [conversation.current], "the one that was not opened is gone");
   far.agent.open("go");
 });
 

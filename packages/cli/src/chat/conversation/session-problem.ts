@@ -27,7 +27,7 @@ export function redactedProblem(
 }
 
 function sessionProblem(error: unknown): SessionProblem {
-  const { message, hint, stderr, status, isInUse } = partsOf(error);
+  const { message, hint, stderr, status, isInUse, historyId } = partsOf(error);
   const tail = safeText((stderr ?? "").slice(-shownStderr)).trim();
   return {
     message: safeText(message),
@@ -35,6 +35,7 @@ function sessionProblem(error: unknown): SessionProblem {
     ...(tail === "" || message.includes(tail) ? {} : { stderr: tail }),
     ...(status && { status }),
     ...(isInUse && { isInUse }),
+    ...(historyId && { historyId }),
   };
 }
 
@@ -67,6 +68,7 @@ function partsOf(error: unknown): SessionProblem {
       ...(stderr && { stderr }),
       ...(status && { status }),
       ...(isInUse && { isInUse }),
+      ...("session" in error && typeof error.session === "string" && { historyId: error.session }),
     };
   }
   if (isTaken(error)) return taken;

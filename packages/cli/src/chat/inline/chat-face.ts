@@ -37,7 +37,9 @@ export interface ChatFaceOptions {
 }
 
 /** Somebody who is asked may look around before the answer, or change the mode, which may be the answer. */
-const whileAsked: ReadonlySet<ChatAction> = new Set(["transcript", "review", "files", "mode"]);
+const whileAsked: ReadonlySet<ChatAction> = new Set([
+  ...["transcript", "review", "files", "mode", "palette", "help"],
+] as ChatAction[]); // as: the list has no other words
 
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
@@ -304,6 +306,7 @@ export class ChatFace {
       case "turn":
         return this.#turnEnded(event);
       case "state":
+        this.#withActions((actions) => actions.unsent());
         this.#remember();
         // what came before an end is printed before it
         this.#settle(event.session);

@@ -193,7 +193,12 @@ function hintOf({ current }: Conversation, width: number, isAsked: boolean): str
   if (problem?.status !== undefined)
     return fitting(width, ["Enter tries again, /new starts a new session", "Enter tries again"]);
   if (phase === "starting") return fitting(width, ["write; it is sent when the agent is ready"]);
-  if (phase === "crashed" || phase === "failed")
+  if (phase === "failed")
+    return fitting(width, [
+      "Enter starts the agent again, Alt-A starts another one",
+      "Enter starts it again",
+    ]);
+  if (phase === "crashed")
     return fitting(width, [
       "Enter starts the agent again and continues, /new starts a new session",
       "Enter starts the agent again and continues",

@@ -54,6 +54,16 @@ export class FaceActions {
     return true;
   }
 
+  /** Nothing waits in a session that could not be opened: it goes back to the prompt. */
+  unsent(): void {
+    const { session, composer } = this.#face;
+    if (session.phase !== "failed") return;
+    for (const { id } of session.queue.toReversed()) {
+      const input = session.unqueue(id);
+      if (input !== undefined) composer.restore(input);
+    }
+  }
+
   run(action: ChatAction, rest: string): void {
     const { session, conversation, composer } = this.#face;
     switch (action) {
@@ -152,8 +162,9 @@ export class FaceActions {
         value: () => write(`/${name} `),
       }));
     const write = (text: string) => {
-      if (composer.isEmpty) composer.text = text;
-      else this.#face.hint(`the prompt is not empty: clear it, then type ${safeLine(text)}`);
+      if (!composer.isEmpty) this.#face.hint("your prompt is kept: the Up key brings it back");
+      composer.clear();
+      composer.text = text;
     };
     this.#choices.pick("Commands", [...ours, ...theirs], (work) => work());
   }

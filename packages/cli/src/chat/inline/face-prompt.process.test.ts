@@ -197,6 +197,18 @@ test(
     terminal.type("rename");
     terminal.press(keys.enter);
     assert.equal(face.composer.text, "/rename ", "it needs a title");
+    terminal.type("A title");
+    terminal.press(keys.enter);
+    await shows(/renamed to A title/);
+    terminal.type("another draft");
+    terminal.press("\u000b");
+    await shows(/Commands >/);
+    terminal.type("rename");
+    terminal.press(keys.enter);
+    assert.equal(face.composer.text, "/rename ");
+    await shows(/your prompt is kept/);
+    terminal.press("\u0001", keys.up);
+    assert.equal(face.composer.text, "another draft");
   },
 );
 

@@ -78,6 +78,25 @@ test("a key that was meant for a list above the question does not answer it", pa
   assert.equal(face.composer.text, "");
 });
 
+test(
+  "Ctrl-K opens the palette over a question, and other keys say that they do not answer it",
+  patience,
+  async (t) => {
+    const quiet = quietly(t);
+    const { send, shows, terminal, session } = await faceWith(t, asks, { rows: 40 });
+    send("delete");
+    await shows(/y (?:once| yes, this once)/);
+    quiet();
+    terminal.press("\u001bm");
+    await shows(/that key is not an answer; Tab goes to the prompt/);
+    terminal.press("\u000b");
+    await shows(/Commands >/);
+    terminal.press(keys.escape);
+    await shows((text) => /y (?:once| yes, this once)/.test(text) && !/Commands >/.test(text));
+    assert.equal(session.questions.length, 1);
+  },
+);
+
 test("text in the prompt stays there, and Tab goes to the question", patience, async (t) => {
   const quiet = quietly(t);
   const { send, shows, terminal, session, face } = await faceWith(t, asks);

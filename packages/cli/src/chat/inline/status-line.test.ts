@@ -91,3 +91,14 @@ test("a pause of the model is in the status with its time and its count, and its
   for (const odd of [{}, { ...given, attempt: "3" }, { ...given, delayMs: Number.NaN }, 7, "soon", []])
     assert.equal(entry(odd), null, JSON.stringify(odd));
 });
+
+test("a question is told in the status line in every phase", () => {
+  const { view, ...rest } = {
+    ...{ agent: { name: "far" }, view: createView(), queue: [], options: [], sandbox: "" },
+    ...{ questions: [{}] },
+  };
+  for (const phase of ["starting", "ready"]) {
+    const session = { ...rest, view, phase } as unknown as LiveSession; // what is read
+    assert.equal(statusLine(session, 80, painter(false, {}), 0), "far · needs you");
+  }
+});

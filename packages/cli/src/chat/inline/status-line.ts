@@ -61,9 +61,9 @@ function statusParts(session: LiveSession, now: number): StatusPart[] {
 function workText(session: LiveSession, now: number): Pick<StatusPart, "text" | "role"> {
   const { phase, problem, turn, questions, progress, runsCommand } = session;
   const why = progress === undefined || progress.startsWith("starting") ? "" : `: ${nameOf(progress)}`;
+  if (questions.length > 0) return { text: "needs you", role: "warning" };
   if (phase === "starting") return { text: `starting${why}` };
   if (phase !== "ready") return { text: problem?.status ?? phase, role: "error" };
-  if (questions.length > 0) return { text: "needs you", role: "warning" };
   if (turn === undefined) return runsCommand ? { text: "command runs", role: "accent" } : { text: "" };
   if (turn.wait !== undefined && !turn.isCancelling)
     return { text: waitText(turn.wait, now), role: "warning" };

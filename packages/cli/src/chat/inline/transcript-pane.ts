@@ -24,6 +24,10 @@ export class TranscriptPane {
   readonly #feeds = new Map<string, TranscriptFeed>();
   /** Whether the first line is printed, or another session was shown. */
   #hasBegun = false;
+  /** A session that was chosen and has nothing to show yet: it may turn out that it cannot be opened. */
+  #chosen: LiveSession | undefined;
+  /** The session whose end is on the screen, and how much of it. */
+  #onScreen: { readonly session: LiveSession; readonly version: number } | undefined;
 
   constructor(options: TranscriptPaneOptions) {
     this.#options = options;
@@ -36,12 +40,17 @@ export class TranscriptPane {
     const { printed, tail, isBehind } = this.#feed(session).update(session.view, { width, rows, now });
     this.open = tail;
     this.isBehind = isBehind;
+    this.#onScreen = { session, version: session.view.version };
     session.holdOutput(isBehind);
     this.#print(printed);
   }
 
   /** The first line says what is known when the agent is there; what it replays before follows it. */
   #begun(session: LiveSession): boolean {
+    if (this.#chosen === session) {
+      if (isEmpty(session)) return false;
+      this.#reveal(session);
+    }
     if (this.#hasBegun) return true;
     if (session.phase === "starting") return false;
     this.#hasBegun = true;
@@ -54,7 +63,10 @@ export class TranscriptPane {
   /** Prints a sentence of ours, below what happened before it. */
   say(session: LiveSession, text: string, role: "dim" | "warning" | "error"): void {
     const { screen, paint } = this.#options;
+    if (this.#chosen === session) this.#reveal(session);
     this.update(session, performance.now());
+    // the prompt that it is about stands above it
+    if (session.turn !== undefined) this.#print(this.#feed(session).prompted(session.view, screen.columns));
     this.#print(this.#feed(session).notice(text, screen.columns, (line) => paint(role, line)));
   }
 
@@ -72,12 +84,19 @@ export class TranscriptPane {
     this.#print(this.#feed(session).settled(session.view, screen));
   }
 
-  /** Another session is shown. */
+  /** Another session is shown. What is on the screen already is not printed again. */
   show(session: LiveSession): void {
-    const { screen } = this.#options;
     this.#hasBegun = true;
     this.open = [];
-    this.#print(this.#feed(session).shown(session.view, session, screen));
+    this.#chosen = isEmpty(session) ? session : undefined;
+    if (this.#chosen !== undefined) return;
+    const { session: before, version } = this.#onScreen ?? {};
+    if (before !== session || version !== session.view.version) this.#reveal(session);
+  }
+
+  #reveal(session: LiveSession): void {
+    this.#chosen = undefined;
+    this.#print(this.#feed(session).shown(session.view, session, this.#options.screen));
   }
 
   #print(lines: readonly string[]): void {
@@ -94,4 +113,9 @@ export class TranscriptPane {
     this.#feeds.set(key, feed);
     return feed;
   }
+}
+
+/** Whether it has not even begun: its agent starts. */
+function isEmpty({ phase, view }: LiveSession): boolean {
+  return phase === "starting" && view.seq === 0;
 }

@@ -21,6 +21,8 @@ import type { Paint } from "../../terminal/paint.ts";
 import { type Foot, framed, innerColumns, Scrolled, sheetRows } from "./frame.ts";
 import type { Sheet, SheetSize } from "./sheet.ts";
 
+const elsewhere = "that key is not an answer; Tab goes to the prompt";
+
 /** What is typed instead of one key. */
 interface Typing {
   readonly label: string;
@@ -84,7 +86,10 @@ export class PermissionSheet implements Sheet {
     if (this.#typing !== undefined) return this.#typed(this.#typing, key);
     this.#problem = "";
     if (key.id === "enter" || key.id === "escape") return this.#answer(noOf(this.#question));
-    if (key.text === undefined) return;
+    if (key.text === undefined) {
+      this.#problem = elsewhere;
+      return;
+    }
     const letter = key.text.toLowerCase();
     const usual = usualAnswers(this.#question).find((each) => each.letter === letter);
     if (usual !== undefined) return this.#answer(usual.id);

@@ -150,6 +150,16 @@ export class TranscriptFeed {
     return page.lines;
   }
 
+  /** The prompt that runs, if nothing follows it yet: it does not grow any more. */
+  prompted(view: SessionView, width: number): string[] {
+    const last = view.timeline[this.#next];
+    if (last?.kind !== "user_message" || this.#next !== view.timeline.length - 1) return [];
+    const page = new Page(this.#end);
+    this.#advance(view, page, width, "all");
+    this.#end = page.end;
+    return page.lines;
+  }
+
   /** Prints everything as it is, and what the turn did. */
   turnEnded(view: SessionView, summary: TurnSummary, width: number): string[] {
     const page = this.#settle(view, { columns: width, rows: 0 });
