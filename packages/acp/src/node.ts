@@ -4,7 +4,14 @@ export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entri
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";
+export {
+  type ReplaceFileOptions,
+  type ReplaceFileSyncOptions,
+  replaceFile,
+  replaceFileSync,
+} from "./node/files/replace-file.ts";
 export type { LocalWriteOptions, WrittenFile } from "./node/files/write-file.ts";
+export { type FindProgramOptions, findProgram } from "./node/path-search.ts";
 export {
   claimFile,
   type FileClaim,

@@ -1,6 +1,5 @@
 // Reviews what an agent changed, and takes it back.
 
-export { findProgram } from "./files/find-program.ts";
 export type { ReviewLimits } from "./files/source.ts";
 export {
   type RepositoryQuestion,

@@ -2,7 +2,7 @@
 
 import { mkdir, realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { findProgram } from "./files/find-program.ts";
+import { findProgram } from "@parley/acp/node";
 import { defaultLimits, type ReviewLimits } from "./files/source.ts";
 import type { Review } from "./ledger/review-types.ts";
 import { ReviewSession } from "./review-session.ts";
@@ -70,7 +70,7 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
     roots,
     folder: folder.path,
     home,
-    git: await findProgram("git", [...options.roots, ...roots], env),
+    git: findProgram("git", { path: env["PATH"] ?? "", outside: options.roots }),
     limits,
     env,
     signal: ending.signal,

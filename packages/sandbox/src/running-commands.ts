@@ -1,18 +1,9 @@
 // Knows the sandboxed commands of this user that run, because they can exchange folders while another one starts. Those
 // of other processes are known by files.
 
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isProcessRunning, processKey } from "@parley/acp/node";
+import { isProcessRunning, processKey, replaceFileSync } from "@parley/acp/node";
 import { type Entry, isAtOrBelow } from "./mounts/layout.ts";
 
 /** A command that runs: what it can write, and the paths that are mounts for it, which it cannot rename. */
@@ -46,9 +37,7 @@ export function commandRuns(command: RunningCommand): () => void {
   try {
     folderOfRuns();
     if (isOwn()) {
-      writeFileSync(`${file}.new`, JSON.stringify(command), { mode: 0o600 });
-      // others never see half of it
-      renameSync(`${file}.new`, file);
+      replaceFileSync(file, JSON.stringify(command), { flush: false });
     }
   } catch {
     // without a place for the file, other processes do not know of the command
@@ -85,8 +74,8 @@ export function isMounted(path: string): boolean {
 function commandsOfOthers(): readonly RunningCommand[] {
   if (!isOwn()) return [];
   return readdirSync(runsFolder).flatMap((name): RunningCommand[] => {
-    const [key = "", rest = ""] = name.split("-");
-    if (rest.endsWith(".new") || key === processKey()) return [];
+    const [key = ""] = name.split("-");
+    if (name.endsWith(".new") || key === processKey()) return [];
     const file = join(runsFolder, name);
     // a process that was killed leaves its files
     if (!isProcessRunning(key)) remove(file);

@@ -1,19 +1,8 @@
 // Stores API keys in a file that only its owner can read. A change by another process takes effect at once.
 
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, readFileSync, rmSync, statSync } from "node:fs";
 import { isObject } from "@parley/acp/internal";
+import { replaceFileSync } from "@parley/acp/node";
 
 export interface CredentialsFile {
   readonly path: string;
@@ -69,17 +58,6 @@ function read(path: string): Keys {
   }
 }
 
-/** Writes atomically; the file is never readable by others. */
 function replace(path: string, keys: Keys): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}`;
-  rmSync(draft, { force: true });
-  const file = openSync(draft, "wx", 0o600);
-  try {
-    writeSync(file, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
+  replaceFileSync(path, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`);
 }

@@ -1,7 +1,7 @@
 // Stores the logins to MCP servers, one file each, which only its owner can read. Several processes use them at the same time.
 
-import { createHash, randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type {
   OAuthDiscoveryState,
@@ -9,6 +9,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { isObject } from "@parley/acp/internal";
+import { replaceFileSync } from "@parley/acp/node";
 import { withFileLock } from "./file-lock.ts";
 
 /** What a login gave, and what its renewal needs. */
@@ -37,18 +38,14 @@ const version = 1;
 /** `folder` is an absolute path to a folder of the user. */
 export function loginFiles(folder: string): LoginFiles {
   const fileOf = (url: string) => join(folder, `${sha256(loginKey(url)).slice(0, 32)}.json`);
-  const prepare = () => mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
     read(url) {
       const record = readRecord(fileOf(url));
       return record?.url === loginKey(url) ? record : undefined;
     },
     write(record) {
-      prepare();
-      const draft = join(folder, `${randomUUID()}.tmp`);
       const whole = { version, ...record, url: loginKey(record.url) };
-      writeFileSync(draft, `${JSON.stringify(whole)}\n`, { mode: 0o600, flag: "wx", flush: true });
-      renameSync(draft, fileOf(record.url));
+      replaceFileSync(fileOf(record.url), `${JSON.stringify(whole)}\n`);
     },
     remove(url) {
       const file = fileOf(url);
@@ -57,7 +54,7 @@ export function loginFiles(folder: string): LoginFiles {
       return isThere;
     },
     async locked(url, work, signal) {
-      prepare();
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
       return withFileLock(`${fileOf(url)}.lock`, work, signal);
     },
   };

@@ -1,8 +1,9 @@
 // Remembers which agents send text after the end of a turn, so that a run waits only for those.
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFileSync } from "@parley/acp/node";
 import type { ManagedConnection } from "@parley/client/internal";
 import { stateFolder } from "../settings/data-folder.ts";
 
@@ -62,12 +63,8 @@ function readCounts(): Counts {
 
 /** Two runs at the same time may lose a count, never the file. */
 function writeCounts(counts: Counts): void {
-  const file = habitsPath();
-  const temporary = `${file}.${process.pid}`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(temporary, `${JSON.stringify(counts)}\n`, { mode: 0o600 });
-    renameSync(temporary, file);
+    replaceFileSync(habitsPath(), `${JSON.stringify(counts)}\n`, { flush: false });
   } catch {
     // the next run waits, which does no harm
   }

@@ -1,7 +1,8 @@
 // Stores the variables that users enter to log in to an agent, readable only by them and given only to that agent.
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { replaceFileSync } from "@parley/acp/node";
 import { dataFolder } from "./data-folder.ts";
 
 type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -47,9 +48,6 @@ function readAll(): Credentials {
 
 function write(all: Credentials): void {
   const file = agentCredentialsPath();
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (Object.keys(all).length === 0) return rmSync(file, { force: true });
-  const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify(all)}\n`, { mode: 0o600 });
-  renameSync(temporary, file);
+  replaceFileSync(file, `${JSON.stringify(all)}\n`);
 }

@@ -1,8 +1,8 @@
 // Reads and changes the config file.
 
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync, statSync } from "node:fs";
 import type { ObjectShape } from "@parley/acp/internal";
+import { replaceFileSync } from "@parley/acp/node";
 import { ModelError } from "@parley/agent";
 import { type AgentConfig, agentConfigShape, chosenEndpoint } from "@parley/agent/internal";
 import { type ClientConfig, ConfigError, configuredMcpServers } from "@parley/client/config";
@@ -113,11 +113,8 @@ export function changeConfig(changes: readonly ConfigChange[]): string {
   // an existing unknown name may belong to a newer version; a new one is a mistake
   const mistakes = unknown.filter((warning) => !known.has(warning));
   if (mistakes.length > 0) throw new CommandError("config", mistakes.join("\n"), unchanged, 2);
-  mkdirSync(dirname(file), { recursive: true });
   // it may contain keys
   const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
-  const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, text, { mode });
-  renameSync(temporary, file);
+  replaceFileSync(file, text, { mode });
   return file;
 }

@@ -7,14 +7,13 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isProcessRunning } from "@parley/acp/node";
+import { isProcessRunning, replaceFileSync } from "@parley/acp/node";
 
 /** The oldest first: their names begin with their time. */
 export function auditFiles(folder: string): string[] {
@@ -122,8 +121,7 @@ export function pruneAudit(log: string, key: Buffer, bounds: AuditBounds): void 
     const gone = tooMany(folder, now, { ...defaults, ...bounds });
     const upTo = [prunedUpTo(folder, key), ...gone.map((path) => basename(path))].sort().at(-1) ?? "";
     // first: what is interrupted here must not look like a loss
-    writeFileSync(`${mark}.new`, signedRecord(key, "pruned", { upTo }), { mode: 0o600 });
-    renameSync(`${mark}.new`, mark);
+    replaceFileSync(mark, signedRecord(key, "pruned", { upTo }));
     for (const path of gone) for (const each of [path, headPath(path)]) rmSync(each, { force: true });
   } catch {
     // the next process will try again

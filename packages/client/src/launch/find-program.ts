@@ -1,8 +1,9 @@
 // Finds a program on PATH and in the folders of common installers.
 
-import { accessSync, constants, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { findProgram as findOn } from "@parley/acp/node";
 
 export type Found =
   /** `folder` is not on PATH: nor are programs beside it, such as its interpreter. */
@@ -15,41 +16,31 @@ type Problem = "missing" | "unreachable" | "not_executable" | "directory";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function findProgram(command: string, environment: Environment, cwd: string): Found {
-  if (/[\\/]/.test(command)) {
-    const path = isAbsolute(command) ? command : resolve(cwd, command);
-    const problem = problemOf(path);
-    return problem === undefined ? { path } : { problem, searched: [path] };
-  }
+  const isPath = /[\\/]/.test(command);
   const onPath = (environment["PATH"] ?? environment["Path"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "")
-    .map((folder) => (isAbsolute(folder) ? folder : resolve(cwd, folder)));
-  const suffixes = process.platform === "win32" ? [".exe", ".com", ""] : [""];
-  let unusable: "not_executable" | undefined;
+    .map((folder) => resolve(cwd, folder));
   const others = usualFolders(environment).filter((folder) => !onPath.includes(folder));
-  for (const folder of [...onPath, ...others]) {
-    for (const suffix of suffixes) {
-      const path = join(folder, command + suffix);
-      const problem = problemOf(path);
-      if (problem === undefined) return onPath.includes(folder) ? { path } : { path, folder };
-      // whatever is in a folder that cannot be entered is not on PATH for this user
-      if (problem === "not_executable") unusable = problem;
-    }
+  const path = findOn(command, { cwd, path: [...onPath, ...others].join(delimiter) });
+  if (path !== undefined) {
+    const folder = dirname(path);
+    return isPath || onPath.includes(folder) ? { path } : { path, folder };
   }
-  return { problem: unusable ?? "missing", searched: onPath };
+  if (isPath) return { problem: problemOf(resolve(cwd, command)), searched: [resolve(cwd, command)] };
+  // whatever is in a folder that cannot be entered is not on PATH for this user
+  const isUnusable = [...onPath, ...others].some(
+    (each) => problemOf(join(each, command)) === "not_executable",
+  );
+  return { problem: isUnusable ? "not_executable" : "missing", searched: onPath };
 }
 
-function problemOf(path: string): Problem | undefined {
+/** Of a path that is no program. */
+function problemOf(path: string): Problem {
   try {
-    if (!statSync(path).isFile()) return "directory";
+    return statSync(path).isFile() ? "not_executable" : "directory";
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EACCES" ? "unreachable" : "missing";
-  }
-  try {
-    accessSync(path, constants.X_OK);
-    return undefined;
-  } catch {
-    return "not_executable";
   }
 }
 

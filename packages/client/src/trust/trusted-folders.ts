@@ -1,18 +1,10 @@
 // Remembers the folders that the user trusts, with the content that was trusted. One file for each, so that processes do not disturb each other.
 
-import { createHash, randomUUID } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject } from "@parley/acp/internal";
+import { replaceFileSync } from "@parley/acp/node";
 import type { WorkspaceItem, WorkspaceSettings } from "./workspace-settings.ts";
 
 /** What the user has decided about the settings of a folder. */
@@ -92,12 +84,7 @@ export function trustedFolders(stateDir: string): TrustedFolders {
     throw new TypeError(`trustedFolders: expected an absolute path, got ${JSON.stringify(stateDir)}`);
   const fileOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.json`);
   const decisionsOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.items`);
-  const write = (file: string, content: object) => {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    const temporary = join(stateDir, `${randomUUID()}.tmp`);
-    writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
-    renameSync(temporary, file);
-  };
+  const write = (file: string, content: object) => replaceFileSync(file, JSON.stringify(content));
   return {
     check(settings) {
       const none = { changed: [], gone: [] };

@@ -3,7 +3,7 @@
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { findProgram } from "../files/find-program.ts";
+import { findProgram } from "@parley/acp/node";
 import { obstacleIn } from "./obstacles.ts";
 import { makePrivateGitDir, type PrivateGitDir } from "./private-git-dir.ts";
 import { findRepository, headBranch, headCommit } from "./repository.ts";
@@ -94,7 +94,8 @@ async function asked<Answer>(
     const real = await realpath(folder);
     const repository = await findRepository(real);
     if (repository === undefined || (await obstacleIn(repository, [])) !== undefined) return undefined;
-    const git = await findProgram("git", [repository.worktree, folder, ...roots], env);
+    const outside = [repository.worktree, folder, ...roots];
+    const git = findProgram("git", { path: env["PATH"] ?? "", outside });
     const temporary = await realpath(tmpdir());
     // there the agent could change the settings that git is given
     const isOpen = `${temporary}${sep}`.startsWith(`${repository.worktree}${sep}`);

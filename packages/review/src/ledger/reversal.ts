@@ -1,6 +1,6 @@
 // Takes hunks of one file back, or puts them there again: in its history first, then on disk.
 
-import { NotReplaced, type Replacement, replaceFile } from "../files/replace-file.ts";
+import { NotReplaced, putVersion, type Replacement } from "../files/put-version.ts";
 import { isSameVersion, readVersion, type Version } from "../files/version.ts";
 import { obstacle } from "../text/hunks.ts";
 import { type Entry, isLive, type LineEvent } from "../text/weave.ts";
@@ -127,7 +127,7 @@ export async function writeFile(
   }
   try {
     const { root, path, hash } = file;
-    await replaceFile({ root, path, hash, expected, wanted, ...options });
+    await putVersion({ root, path, hash, expected, wanted, ...options });
     return undefined;
   } catch (error) {
     if (error instanceof NotReplaced) return error.message;

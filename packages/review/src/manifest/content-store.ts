@@ -1,7 +1,8 @@
 // Contents of files in a folder of ours, each once, under a budget.
 
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@parley/acp/node";
 import { contentId } from "../files/version.ts";
 
 export class ContentStore {
@@ -26,9 +27,7 @@ export class ContentStore {
     this.#made ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#made;
     // at once: an earlier process may have kept the same, and may need it whole
-    const temporary = join(this.#folder, `${id}.new`);
-    await writeFile(temporary, content, { mode: 0o600 });
-    await rename(temporary, join(this.#folder, id));
+    await replaceFile(join(this.#folder, id), content, { flush: false });
     return id;
   }
 

@@ -2,8 +2,9 @@
 // reader finds the parts of one moment, whenever the writer was killed. Hashes tell whether what is there is whole.
 
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@parley/acp/node";
 
 export class Parts {
   readonly #folder: string;
@@ -76,9 +77,7 @@ export class Parts {
   async #write(name: string, text: string): Promise<void> {
     this.#made ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#made;
-    const temporary = join(this.#folder, `${name}.new`);
-    await writeFile(temporary, text, { mode: 0o600 });
-    await rename(temporary, join(this.#folder, name));
+    await replaceFile(join(this.#folder, name), text, { flush: false });
   }
 }
 

@@ -1,8 +1,8 @@
 // Finds out whether a command can be started, because bubblewrap reports that only as text.
 
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { findProgram } from "@parley/acp/node";
 import { typeOf } from "../guard/path-facts.ts";
-import { isProgram } from "./find-tool.ts";
 
 /** Why the system would not start a command, as an error code. */
 export function missingProgram(
@@ -16,7 +16,7 @@ export function missingProgram(
     ? [resolve(cwd, command)]
     : (path ?? "/usr/local/bin:/usr/bin:/bin")
         .split(":")
-        .map((folder) => join(isAbsolute(folder) ? folder : resolve(cwd, folder), command));
-  if (command !== "" && candidates.some(isProgram)) return undefined;
+        .map((folder) => join(resolve(cwd, folder), command));
+  if (command !== "" && candidates.some((each) => findProgram(each) !== undefined)) return undefined;
   return candidates.some((each) => typeOf(each) === "file") ? "EACCES" : "ENOENT";
 }

@@ -65,8 +65,7 @@ export async function sandboxStatus(
 }
 
 export function probeSandbox(roots: readonly string[]): Promise<Probed> {
-  const real = roots.map((root) => realPath(root) ?? root);
-  const find = (name: string) => findTool(name, process.env["PATH"], real);
+  const find = (name: string) => findTool(name, process.env["PATH"], roots);
   const [bubblewrap, env, socat, setsid, bash] = ["bwrap", "env", "socat", "setsid", "bash"].map(find);
   const key = JSON.stringify([bubblewrap, env, socat, setsid, bash]);
   const known = probed.get(key) ?? probe({ bubblewrap, env, socat, setsid, bash });

@@ -13,7 +13,7 @@ import {
   type TextFormat,
   versionOf,
 } from "./file-content.ts";
-import { type FileErrorData, fileError, quoted } from "./file-error.ts";
+import { type FileErrorData, fileError, quoted, throwIfAborted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { replaceFile } from "./replace-file.ts";
 import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
@@ -88,18 +88,40 @@ async function writeFile(
     }
     const bytes = await content(resolved);
     const version = versionOf(bytes);
-    await replaceFile(resolved, bytes, {
-      access: workspace.access,
-      path: target.text,
-      old: resolved.entry?.stat,
-      onlyNew: options.expected === "absent",
-      signal: options.signal,
-      check: () => checkUnchanged(workspace, resolved, target, options.expected),
-      done: () => workspace.seen?.set(resolved.canonical, version),
-    });
+    await put(workspace, resolved, { bytes, version }, target, options);
     return { version, created: resolved.entry === undefined };
   } finally {
     resolved.close();
+  }
+}
+
+async function put(
+  workspace: Workspace,
+  resolved: ResolvedPath,
+  { bytes, version }: { readonly bytes: Buffer; readonly version: string },
+  target: FilePath,
+  { expected, signal }: LocalWriteOptions,
+): Promise<void> {
+  const { directory, root, name, entry } = resolved;
+  const temporary = `${directory.at}/.parley-${crypto.randomUUID()}.tmp`;
+  const confirm = (at: string) => workspace.access.confirm(at, root);
+  confirm(directory.at);
+  try {
+    await replaceFile(`${directory.at}/${name}`, bytes, {
+      temporary,
+      ...(entry === undefined ? { mode: 0o666 } : { like: entry.stat }),
+      onlyNew: expected === "absent",
+      signal,
+      opened: () => confirm(temporary),
+      check() {
+        confirm(temporary);
+        checkUnchanged(workspace, resolved, target, expected);
+      },
+      done: () => workspace.seen?.set(resolved.canonical, version),
+    });
+  } catch (error) {
+    throwIfAborted(signal, target.text);
+    throw error;
   }
 }
 

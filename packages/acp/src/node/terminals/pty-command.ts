@@ -3,8 +3,9 @@
 import { Buffer } from "node:buffer";
 import { accessSync, constants, statSync } from "node:fs";
 import { constants as systemConstants } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { ExitStatus } from "../../model/content.ts";
+import { findProgram } from "../path-search.ts";
 import { type OwnedChild, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
 import type { ByteSink, RunningCommand, TerminalCommand } from "./command.ts";
@@ -101,17 +102,10 @@ export function startPty(spec: TerminalCommand, sink: ByteSink, spawn: PtySpawn)
 function findCommand({ command, cwd, env }: TerminalCommand): void {
   if (process.platform === "win32") return;
   statSync(cwd);
-  const folders = command.includes("/") ? [undefined] : (env.PATH ?? "/usr/bin:/bin").split(delimiter);
-  let failure: unknown;
-  for (const folder of folders) {
-    try {
-      accessSync(resolve(cwd, folder === undefined ? command : join(folder, command)), constants.X_OK);
-      return;
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
+  if (findProgram(command, { cwd, path: env.PATH ?? "/usr/bin:/bin" }) !== undefined) return;
+  if (command.includes("/")) accessSync(resolve(cwd, command), constants.X_OK);
+  // for a name, too, if no folder has it: see isMissingCommand
+  throw Object.assign(new Error(`${command} cannot be executed`), { code: "EACCES" });
 }
 
 function signalName(signal: number): string {

@@ -1,8 +1,8 @@
 // Fetches a registry, checks it, and stores what is read of it. A bad one changes nothing.
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import { isLoopback, isObject } from "@parley/acp/internal";
+import { replaceFileSync } from "@parley/acp/node";
 import { type Environment, fetchThrough, proxyFor } from "../../network/proxy.ts";
 import { builtInRegistry } from "./built-in.ts";
 import { decodeRegistry, type Registry, RegistryError } from "./registry.ts";
@@ -40,14 +40,7 @@ export async function refreshRegistry({
   const registry = decodeRegistry(chosen);
   if (![...registry.values()].some((models) => models.size > 0))
     throw new RegistryError(`${address.host} sent a registry without any model of our providers`);
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  try {
-    writeFileSync(draft, `${JSON.stringify(chosen)}\n`, { mode: 0o600 });
-    renameSync(draft, path);
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  replaceFileSync(path, `${JSON.stringify(chosen)}\n`);
   return registry;
 }
 

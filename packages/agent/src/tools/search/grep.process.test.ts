@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { test as plainTest, type TestContext } from "node:test";
-import { findProgram } from "@parley/review";
+import { findProgram } from "@parley/acp/node";
 import { searchProject } from "../../../test/support/search-project.ts";
 import { type Probe, probe, refusal } from "../../../test/support/tool-probe.ts";
 import type { Tool, Vetoes } from "../base/tool.ts";
@@ -12,7 +12,7 @@ import { editTool } from "../files/edit.ts";
 import { readTool } from "../files/read.ts";
 import { grepTool, grepWith } from "./grep.ts";
 
-const ripgrep = await findProgram("rg", []);
+const ripgrep = findProgram("rg");
 const own = grepWith(async () => undefined);
 const engines: readonly { readonly name: string; readonly tool: Tool; readonly skip: string | false }[] = [
   { name: "own search", tool: own, skip: false },
@@ -291,12 +291,12 @@ plainTest(
     });
     symlinkSync(at("bin"), `${tools.base}/bin`);
     process.env["PATH"] = `${at("bin")}:${tools.base}/bin:bin::${PATH}`;
-    assert.equal(await findProgram("rg", [cwd]), ripgrep);
+    assert.equal(findProgram("rg", { outside: [cwd] }), ripgrep);
     process.env["PATH"] = at("bin");
-    assert.equal(await findProgram("rg", [cwd]), undefined);
+    assert.equal(findProgram("rg", { outside: [cwd] }), undefined);
     symlinkSync(cwd, `${tools.base}/named`);
     assert.equal(
-      await findProgram("rg", [`${tools.base}/named`]),
+      findProgram("rg", { outside: [`${tools.base}/named`] }),
       undefined,
       "a workspace named through a link",
     );

@@ -1,5 +1,6 @@
 // The `grep` tool: searches file contents with a regular expression.
 
+import { findProgram } from "@parley/acp/node";
 import { folderNames, pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { isBinary } from "../base/media-type.ts";
@@ -18,8 +19,7 @@ const maxFileBytes = 4 * 1024 * 1024;
 /** Looks for a ripgrep outside of the given roots. */
 type FindRipgrep = (roots: readonly string[]) => Promise<string | undefined>;
 
-// loaded on use, to keep startup fast
-export const grepTool = grepWith(async (roots) => (await import("@parley/review")).findProgram("rg", roots));
+export const grepTool = grepWith(async (roots) => findProgram("rg", { outside: roots }));
 
 /** Without a ripgrep the search is our own. */
 export function grepWith(find: FindRipgrep): Tool {

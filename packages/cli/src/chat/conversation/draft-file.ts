@@ -2,9 +2,9 @@
 // chat in the same folder neither shows nor deletes it.
 
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isProcessRunning, processKey } from "@parley/acp/node";
+import { isProcessRunning, processKey, replaceFileSync } from "@parley/acp/node";
 import { stateFolder } from "../../settings/data-folder.ts";
 
 /** It is written so often at most: little is lost with a process that is killed. */
@@ -58,11 +58,7 @@ export class DraftFile {
   }
 
   #write(text: string): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const temporary = `${this.#path}.new`;
-    writeFileSync(temporary, text, { mode: 0o600 });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, this.#path);
+    replaceFileSync(this.#path, text, { flush: false });
   }
 
   /** The text has changed; it is written soon. */

@@ -2,7 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { link, lstat, mkdir, open, realpath, rename, rmdir, symlink, unlink } from "node:fs/promises";
+import { lstat, mkdir, open, realpath, rmdir, unlink } from "node:fs/promises";
+import { replaceFile } from "@parley/acp/node";
 import {
   type BytePath,
   contentOf,
@@ -34,7 +35,7 @@ const clockStep = 20;
 /** A file that is left as it is. The message says why. */
 export class NotReplaced extends Error {}
 
-export async function replaceFile(replacement: Replacement): Promise<void> {
+export async function putVersion(replacement: Replacement): Promise<void> {
   const { root, path, wanted } = replacement;
   const parents = parentsOf(path);
   await checkParents(root, parents, wanted.type !== "absent");
@@ -45,17 +46,24 @@ export async function replaceFile(replacement: Replacement): Promise<void> {
     return;
   }
   if (await onlyModeDiffers(replacement)) return;
-  const name = Buffer.from(`.parley-${randomBytes(6).toString("hex")}.tmp`).toString("latin1");
+  const name = `.parley-${randomBytes(6).toString("hex")}.tmp`;
   const temporary = fsPath(root, [...parents.slice(-1), name].join("/"));
   await replacement.temporary.begin(temporary);
   try {
-    await writeTemporary(replacement, temporary);
-    await checkParents(root, parents, false);
-    await checkUnchanged(replacement);
-    if (replacement.expected.type === "absent") await putNew(temporary, fsPath(root, path), path);
-    else await rename(temporary, fsPath(root, path));
+    const { content, ...options } = await wantedFile(replacement);
+    await replaceFile(fsPath(root, path), content, {
+      ...options,
+      temporary,
+      onlyNew: replacement.expected.type === "absent",
+      async check() {
+        await checkParents(root, parents, false);
+        await checkUnchanged(replacement);
+      },
+    }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+      throw new NotReplaced(`${shownPath(path)} was created at this moment; try again`);
+    });
   } finally {
-    await unlink(temporary).catch(() => undefined); // it is gone if all went well
     await replacement.temporary.end();
   }
 }
@@ -112,38 +120,17 @@ function executableMode(mode: number, isExecutable: boolean): number {
   return isExecutable ? bits | ((bits & 0o444) >> 2) : bits & ~0o111;
 }
 
-async function writeTemporary({ root, path, wanted }: Replacement, temporary: Buffer): Promise<void> {
-  if (wanted.type === "link") {
-    await symlink(Buffer.from(wanted.target, "latin1"), temporary);
-    return;
-  }
+/** What to write, and the permission and the owner that it gets. */
+async function wantedFile({ root, path, wanted }: Replacement) {
+  if (wanted.type === "link") return { content: { linkTo: Buffer.from(wanted.target, "latin1") } };
   const content = await contentOf(wanted);
   if (content === undefined || (wanted.type !== "text" && wanted.type !== "bytes")) {
     throw new NotReplaced("its earlier content was not kept");
   }
   const now = await lstat(fsPath(root, path)).catch(() => undefined);
-  const handle = await open(temporary, "wx", wanted.isExecutable ? 0o777 : 0o666);
-  try {
-    await handle.writeFile(content);
-    if (now?.isFile() === true) {
-      await handle.chown(now.uid, now.gid).catch(() => undefined); // only root can, and only root needs to
-      await handle.chmod(executableMode(now.mode, wanted.isExecutable));
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Puts a file where none may be. A link fails if one is there; some file systems have no links. */
-async function putNew(temporary: Buffer, target: Buffer, path: BytePath): Promise<void> {
-  try {
-    await link(temporary, target);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // what node:fs throws
-    if (code === "EEXIST") throw new NotReplaced(`${shownPath(path)} was created at this moment; try again`);
-    await rename(temporary, target);
-  }
+  if (now?.isFile() !== true) return { content, mode: wanted.isExecutable ? 0o777 : 0o666 };
+  const { uid, gid } = now;
+  return { content, like: { uid, gid, mode: executableMode(now.mode, wanted.isExecutable) } };
 }
 
 async function removeEmptyParents(
