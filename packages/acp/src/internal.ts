@@ -1,7 +1,7 @@
 // Exports for Parley's own packages only, without compatibility between versions.
 
 export { ByteTail } from "./base/byte-tail.ts";
-export { type Deadline, deadline, sleep, withTimeout } from "./base/deadline.ts";
+export { type Deadline, deadline, sleep } from "./base/deadline.ts";
 export { hostWithPort } from "./base/host-with-port.ts";
 export { exceedsJsonBytes } from "./base/json-size.ts";
 export { checkOptions } from "./base/known-options.ts";

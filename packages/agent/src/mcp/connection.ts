@@ -13,9 +13,9 @@ import type {
   Tool,
   Transport,
 } from "@modelcontextprotocol/client";
+import { abortable } from "@parley/acp/jsonrpc";
 import { checkedFetch } from "../network/pinned-request.ts";
 import type { ServerLogin } from "../oauth/server-login.ts";
-import { abortable } from "../tools/base/abortable.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { describeFailure } from "./failure.ts";
 import { accessOf, type RemoteEntry, type ServerEntry } from "./server-entry.ts";

@@ -1,10 +1,10 @@
 // Manages the MCP servers of one session. They start in the background; the first turn waits for them.
 
 import { type AgentSession, type ContentBlock, RequestError, type Turn } from "@parley/acp";
+import { abortable } from "@parley/acp/jsonrpc";
 import type { AvailableCommand, McpServer } from "@parley/acp/model";
 import { type LoginFiles, loginFiles } from "../oauth/login-files.ts";
 import { slashCommand } from "../text/slash-command.ts";
-import { abortable } from "../tools/base/abortable.ts";
 import type { Tool } from "../tools/base/tool.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { AskedServers } from "./folder-servers.ts";

@@ -8,8 +8,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
+import { abortable } from "@parley/acp/jsonrpc";
 import { isPage } from "../network/public-addresses.ts";
-import { abortable } from "../tools/base/abortable.ts";
 import { type CallbackAnswer, listenForCallback } from "./callback-server.ts";
 import { oauthFetch } from "./oauth-fetch.ts";
 import type { OwnClient, ServerLogin } from "./server-login.ts";

@@ -2,6 +2,7 @@
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isObject } from "@parley/acp/internal";
+import { boundedBody } from "../network/bounded-body.ts";
 import { HostError } from "../network/public-addresses.ts";
 
 /** A refusal of an authorisation server. */
@@ -48,15 +49,10 @@ export function oauthFetch(send: FetchLike): OAuthFetch {
 
 /** The answer, read to its end. Rejects for one that is too long. */
 async function whole(response: Response): Promise<Response> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error("its answer is too long");
-    chunks.push(chunk);
-  }
+  const { bytes, isCut } = await boundedBody(response.body, maxBytes);
+  if (isCut) throw new Error("its answer is too long");
   const { status, headers } = response;
-  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
+  return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status, headers });
 }
 
 /** "fetch failed" does not say where. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { AgentSession, Turn } from "@parley/acp";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import type { FileOutcome, Review, UndoResult } from "@parley/review";
 import { withoutNotes } from "../model/agent-requests.ts";
 import { oneLine } from "../text/safe-text.ts";
@@ -71,7 +72,7 @@ export class SessionUndo {
   async #before(paths: readonly string[], turn: Turn, signal: AbortSignal): Promise<void> {
     this.#begun ??= this.#begin(turn);
     if (this.#isLate) return;
-    const begun = await within(longestBeginMs, this.#begun, signal);
+    const begun = await withTimeout(longestBeginMs, this.#begun, signal);
     signal.throwIfAborted();
     this.#isLate = begun === undefined;
     if (this.#isLate)
@@ -91,7 +92,7 @@ export class SessionUndo {
     this.#isLate = false;
     const ended = begun.then(({ review }) => review?.endTurn()).catch((error: unknown) => this.#fail(error));
     this.#ending = ended;
-    await within(longestEndMs, ended);
+    await withTimeout(longestEndMs, ended);
   }
 
   /** Takes back the last turn that changed something; again, the one before it. */
@@ -230,22 +231,4 @@ function isDone({ outcome }: FileOutcome): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Undefined when it takes longer, or the signal aborts. */
-async function within<Result>(
-  ms: number,
-  work: Promise<Result>,
-  signal?: AbortSignal,
-): Promise<Result | undefined> {
-  const over = Promise.withResolvers<undefined>();
-  const stop = () => over.resolve(undefined);
-  const timer = setTimeout(stop, ms);
-  signal?.addEventListener("abort", stop);
-  try {
-    return await Promise.race([work, over.promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
-  }
 }

@@ -2,7 +2,8 @@
 
 import { dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { optional, withTimeout } from "@parley/acp/internal";
+import { optional } from "@parley/acp/internal";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
 import { commandHooks, credentialsFile, openAccount } from "@parley/agent/internal";

@@ -10,7 +10,8 @@ import {
   RequestError,
   type SessionConfigOption,
 } from "@parley/acp";
-import { optional, versionOf, withTimeout } from "@parley/acp/internal";
+import { optional, versionOf } from "@parley/acp/internal";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import { type AgentEntry, launchAgent, problemOf } from "@parley/client/internal";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";

@@ -1,6 +1,6 @@
 // `parley sessions delete`: deletes sessions from the history, and from the agent if it can.
 
-import { withTimeout } from "@parley/acp/internal";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import type { HistorySession } from "@parley/client/history";
 import { launchAgent, problemOf } from "@parley/client/internal";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";

@@ -1,8 +1,9 @@
 // Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
 import type { PermissionOption } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { deadline, optional } from "@parley/acp/internal";
 import { isProtectedPath } from "@parley/acp/internal/node";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce, matches } from "../rules/match.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";
@@ -310,20 +311,16 @@ function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): bool
 
 /** The answer, or nothing where it took too long, nobody waits for it, or whoever asks has failed. */
 async function withinTime(
-  ask: () => Promise<PermissionReply> | PermissionReply,
+  ask: () => Promise<PermissionReply>,
   signal: AbortSignal,
   closing: AbortController,
   milliseconds: number,
 ): Promise<PermissionReply> {
   if (signal.aborted) return undefined;
-  const { promise, resolve } = Promise.withResolvers<PermissionReply>();
-  const end = (): void => resolve(undefined);
-  signal.addEventListener("abort", end, { once: true });
-  const timer = setTimeout(() => closing.abort(), milliseconds);
+  const timer = deadline(milliseconds, () => closing.abort());
   try {
-    return await Promise.race([promise, Promise.resolve(ask())]);
+    return await withTimeout(Number.POSITIVE_INFINITY, ask(), signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", end);
   }
 }

@@ -2,6 +2,7 @@
 
 import type { TerminalHandle } from "@parley/acp";
 import { ByteTail, optional } from "@parley/acp/internal";
+import { abortable } from "@parley/acp/jsonrpc";
 import type { ExitStatus } from "@parley/acp/model";
 import { shownLine } from "../subjects/shown-text.ts";
 
@@ -54,10 +55,7 @@ export function offeredAgain(first: TerminalHandle, limit: number, again: RunAga
     },
     async waitForExit({ signal } = {}) {
       signal?.throwIfAborted();
-      const { promise, reject } = Promise.withResolvers<never>();
-      const abort = (): void => reject(signal?.reason);
-      signal?.addEventListener("abort", abort, { once: true });
-      return Promise.race([ended, promise]).finally(() => signal?.removeEventListener("abort", abort));
+      return abortable(signal, ended);
     },
     async kill() {
       withdrawn.abort();

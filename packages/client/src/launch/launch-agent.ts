@@ -7,7 +7,8 @@ import {
   client,
   RequestError,
 } from "@parley/acp";
-import { isDialectError, optional, withTimeout } from "@parley/acp/internal";
+import { isDialectError, optional } from "@parley/acp/internal";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { quirksOf } from "../agents/ready-agents.ts";

@@ -1,13 +1,13 @@
 // Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
 
 import { type ClientConnection, ConnectionError } from "@parley/acp";
-import { optional, withTimeout } from "@parley/acp/internal";
+import { optional } from "@parley/acp/internal";
+import { abortable, withTimeout } from "@parley/acp/jsonrpc";
 import type { AgentEntry } from "../agents/agent-spec.ts";
-import { abortable } from "./abortable.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedSession } from "./managed-session.ts";
-import { ManagedSessions } from "./managed-sessions.ts";
+import { callAborted, ManagedSessions } from "./managed-sessions.ts";
 
 /** With what only the command needs. */
 export interface ManagedConnection extends ManagedAgent {
@@ -54,6 +54,7 @@ export async function manageAgent(
     abortable(
       signal,
       process.authenticated(({ agent }) => inTime(what, work(agent))),
+      callAborted,
     );
   return {
     spec: entry,
@@ -116,10 +117,10 @@ export async function manageAgent(
     disableProvider: (id, given = {}) =>
       call(given, "disable the provider", (agent) => agent.disableProvider(id, given)),
     login: (methodId, { signal, credentials, _meta } = {}) =>
-      abortable(signal, process.login(methodId, optional({ credentials, _meta }))),
-    logout: ({ signal, _meta } = {}) => abortable(signal, process.logout(optional({ _meta }))),
+      abortable(signal, process.login(methodId, optional({ credentials, _meta })), callAborted),
+    logout: ({ signal, _meta } = {}) => abortable(signal, process.logout(optional({ _meta })), callAborted),
     async request(method, params, given) {
-      const { agent } = await abortable(given?.signal, process.running());
+      const { agent } = await abortable(given?.signal, process.running(), callAborted);
       return agent.request(method, params, given);
     },
     async notify(method, params) {

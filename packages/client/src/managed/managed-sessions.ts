@@ -2,13 +2,18 @@
 
 import { ConnectionError } from "@parley/acp";
 import { argumentText, isObject, normalPath } from "@parley/acp/internal";
+import { abortable } from "@parley/acp/jsonrpc";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { wantedSandbox } from "../launch/agent-sandbox.ts";
-import { abortable } from "./abortable.ts";
 import type { SessionLookup } from "./client-definition.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
 import { ManagedProcess } from "./managed-process.ts";
 import { ManagedSession } from "./managed-session.ts";
+
+/** The error of a call whose signal aborts. */
+export function callAborted({ reason }: AbortSignal): ConnectionError {
+  return new ConnectionError("aborted", "the call was aborted", { cause: reason });
+}
 
 /**
  * All sessions share one process. Only an agent that speaks `scoped` gets a further one for each further session that is
@@ -57,7 +62,7 @@ export class ManagedSessions {
     this.#processOf.set(session, process);
     const started = start(session);
     try {
-      await abortable(options.signal, started);
+      await abortable(options.signal, started, callAborted);
     } catch (error) {
       // one that is opened too late is closed again
       const over = started.then(

@@ -1,5 +1,6 @@
 // Stops waiting for work when a signal aborts.
 
+import { abortable as stopWaiting } from "../../base/deadline.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 
@@ -12,14 +13,7 @@ export async function abortable<Result>(
   if (signal === undefined) return work();
   checkSignal(what, signal);
   if (signal.aborted) throw abortError(signal, what);
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(abortError(signal, what));
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([work(), aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return stopWaiting(signal, work(), () => abortError(signal, what));
 }
 
 export function abortError(signal: AbortSignal, what: string): ConnectionError {

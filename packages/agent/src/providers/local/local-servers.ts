@@ -1,6 +1,7 @@
 // Finds model servers on this machine, with their models and windows: Ollama, LM Studio, llama.cpp and vLLM.
 
 import { isObject, optional } from "@parley/acp/internal";
+import { boundedBody } from "../../network/bounded-body.ts";
 import type { KnownFacts } from "../registry/registry.ts";
 import { llamaCpp, lmStudio, ollama, type Read, vllm } from "./server-kinds.ts";
 
@@ -73,14 +74,9 @@ async function answerOf(
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error("too long");
-    chunks.push(chunk);
-  }
-  const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
+  const { bytes, isCut } = await boundedBody(response.body, maxBytes);
+  if (isCut) throw new Error("too long");
+  const value: unknown = JSON.parse(bytes.toString());
   if (!isObject(value)) throw new Error("not an object");
   return value;
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { isLoopback, isObject } from "@parley/acp/internal";
 import { replaceFileSync } from "@parley/acp/node";
+import { boundedBody } from "../../network/bounded-body.ts";
 import { type Environment, fetchThrough, proxyFor } from "../../network/proxy.ts";
 import { builtInRegistry } from "./built-in.ts";
 import { decodeRegistry, type Registry, RegistryError } from "./registry.ts";
@@ -61,15 +62,9 @@ async function download(url: URL, env: Environment): Promise<string> {
     const init = { signal: AbortSignal.timeout(timeoutMs), redirect: "error" } as const;
     const response = await (proxy === undefined ? fetch(url, init) : fetchThrough(proxy, url, init));
     if (!response.ok) throw new RegistryError(`${url.host} answered ${response.status}; try again later`);
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > maxBytes)
-        throw new RegistryError(`the registry of ${url.host} is larger than ${maxBytes} bytes`);
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString();
+    const { bytes, isCut } = await boundedBody(response.body, maxBytes);
+    if (isCut) throw new RegistryError(`the registry of ${url.host} is larger than ${maxBytes} bytes`);
+    return bytes.toString();
   } catch (error) {
     if (error instanceof RegistryError) throw error;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -5,8 +5,8 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { homedir, userInfo } from "node:os";
 import { delimiter, isAbsolute } from "node:path";
-import { withTimeout } from "@parley/acp/internal";
 import { groupMark, ProcessGroup } from "@parley/acp/internal/node";
+import { withTimeout } from "@parley/acp/jsonrpc";
 
 const defaultWaitMs = 500;
 const defaultShellMs = 10_000;

@@ -1,9 +1,8 @@
 // Runs one shell command in the client's terminal or on this machine, and builds the result for the model.
 
 import type { TerminalHandle } from "@parley/acp";
-import { withTimeout } from "@parley/acp/internal";
+import { abortable, withTimeout } from "@parley/acp/jsonrpc";
 import type { ExitStatus } from "@parley/acp/model";
-import { abortable } from "../base/abortable.ts";
 import { textPart } from "../base/define-tool.ts";
 import type { AgentCommand, CommandHolder, JobCommand, RunContext, ToolResult } from "../base/tool.ts";
 import { type Excerpt, maxBytes, tailOf } from "../base/truncation.ts";

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { boundedBody } from "../../network/bounded-body.ts";
 import { sendTo } from "../../network/pinned-request.ts";
 import { getThrough, proxyFor } from "../../network/proxy.ts";
 import { checkedAddresses, HostError, isNamed, type NetworkAccess } from "../../network/public-addresses.ts";
@@ -43,7 +44,9 @@ export async function requestPage(
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await send(AbortSignal.any([signal, timeout]));
-    const { body, isCut } = await bodyOf(answer);
+    const { bytes: body, isCut } = await boundedBody(decodedBody(answer), maxBodyBytes).finally(() =>
+      answer.body.destroy(),
+    );
     return {
       status: answer.statusCode,
       contentType: answer.headers["content-type"] ?? "",
@@ -92,22 +95,6 @@ async function checkForProxy(url: URL, access: NetworkAccess): Promise<void> {
     const why = `${url.hostname} has no address on this machine, so it cannot be checked before the proxy is asked`;
     throw new ToolError(`${why}; check the address, ${hint}`, { cause: error });
   });
-}
-
-async function bodyOf(answer: Answer): Promise<{ readonly body: Buffer; readonly isCut: boolean }> {
-  const decoded = decodedBody(answer);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of decoded) {
-      chunks.push(chunk as Buffer); // both streams yield buffers
-      bytes += (chunk as Buffer).length;
-      if (bytes > maxBodyBytes) break;
-    }
-  } finally {
-    answer.body.destroy();
-  }
-  return { body: Buffer.concat(chunks).subarray(0, maxBodyBytes), isCut: bytes > maxBodyBytes };
 }
 
 function decodedBody({ headers: { "content-encoding": encoding = "identity" }, body }: Answer): Readable {
