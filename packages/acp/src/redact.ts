@@ -1,4 +1,5 @@
-// Removes secrets from traces, histories, exports and logs, in every JavaScript runtime.
+// Finds secrets, and removes them from traces, histories, exports and logs, in every JavaScript runtime.
 
-export { type Redactor, type RedactorOptions, redactor } from "./redact/redactor.ts";
-export { type StreamRedactor, streamRedactor } from "./redact/stream-redactor.ts";
+export { type Redactor, type RedactorOptions, redactor, secretsIn } from "./redact/redactor.ts";
+export { isSecretVariable } from "./redact/secret-variables.ts";
+export { type StreamRedactor, type StreamRedactorOptions, streamRedactor } from "./redact/stream-redactor.ts";

@@ -7,12 +7,12 @@ import {
   decoded,
   fromBase64,
   isDistinctive,
-  isPlainVariable,
+  isKnowable,
   secretKey,
   secretOption,
-  shortestSecret,
   toBase64,
 } from "./secret-patterns.ts";
+import { isSecretName, isSettingName } from "./secret-variables.ts";
 import { Secrets } from "./secrets.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 
@@ -26,6 +26,8 @@ export interface RedactorOptions {
   readonly names?: boolean | undefined;
   /** Known secrets, such as stored keys. Default: none. */
   readonly secrets?: Iterable<string> | undefined;
+  /** The text that replaces every secret. Default: `[secret 1]` and so on, the same for the same secret. */
+  readonly mark?: string | undefined;
 }
 
 /** Values that a replay or a reader needs unchanged. */
@@ -74,8 +76,8 @@ export function redactor(options: RedactorOptions = {}): Redactor {
 }
 
 class SecretRedactor implements Redactor {
-  readonly #secrets = new Secrets();
-  readonly #split = new SplitSecrets(this.#secrets);
+  readonly #secrets: Secrets;
+  readonly #split: SplitSecrets;
   readonly #contents: boolean;
   readonly #home: string;
   readonly #hidesNames: boolean;
@@ -86,7 +88,9 @@ class SecretRedactor implements Redactor {
   /** The stream that the current texts are pieces of. */
   #stream: string | undefined;
 
-  constructor({ contents = false, home = "", names = true, secrets = [] }: RedactorOptions = {}) {
+  constructor({ contents = false, home = "", names = true, secrets = [], mark }: RedactorOptions = {}) {
+    this.#secrets = new Secrets(mark);
+    this.#split = new SplitSecrets(this.#secrets);
     this.#contents = contents;
     this.#hidesNames = names;
     this.#home = home;
@@ -186,7 +190,7 @@ class SecretRedactor implements Redactor {
     }
     if (!isObject(value)) return value;
     if (key === "env" || key === "headers") {
-      return this.#object(value, (name, item) => this.#secret(item, key, reachOf(name)));
+      return this.#object(value, (name, item) => this.#secret(item, key, reachOf(name, item)));
     }
     const { sessionId, sessionUpdate, kind } = value;
     if (typeof sessionId === "string") this.#session = sessionId;
@@ -251,7 +255,7 @@ class SecretRedactor implements Redactor {
   /** Redacts a `{ name, value }` pair of an environment or of headers. */
   #pair(item: unknown, key: string): unknown {
     if (!isObject(item)) return this.#secret(item, key, false);
-    const reach = reachOf(String(item.name));
+    const reach = reachOf(String(item.name), item.value);
     return this.#object(item, (name, each) =>
       name === "value" ? this.#secret(each, key, reach) : undefined,
     );
@@ -346,13 +350,23 @@ function boundary(text: string): RegExp {
 }
 
 /** Whether the value of a variable or header is replaced everywhere, or only here. */
-function reachOf(name: string): boolean | "here" {
-  return isPlainVariable(name) ? "here" : secretKey.test(name);
+function reachOf(name: string, value: unknown): boolean | "here" {
+  const isCount = countKey.test(name) && /^\d+$/.test(String(value));
+  return isCount || isSettingName(name) ? "here" : secretKey.test(name) || isSecretName(name);
 }
 
 /**
- * Finds secrets by their position: values of `env` and `headers`, of keys with telling names, arguments after options
- * such as `--token`, and the user info and query of URLs. Values of `env` and `headers` count from four characters, others from eight.
+ * Finds the secrets in settings by their position: values of `env` and `headers`, of keys with telling names, arguments
+ * after options such as `--token`, and the passwords and the query of URLs. A value of `env` or `headers` and a password
+ * count from four characters, others from eight.
+ *
+ * @param value - Any JSON value.
+ *
+ * @example
+ * import { secretsIn, streamRedactor } from "@parley/acp/redact";
+ *
+ * const server = { command: "tracker", env: { TRACKER_TOKEN: "hunter2-hunter2" } };
+ * console.log(streamRedactor(secretsIn(server)).text("hunter2-hunter2 is wrong"));
  */
 export function secretsIn(value: unknown): string[] {
   const redacting = new SecretRedactor({ names: false });
@@ -362,8 +376,7 @@ export function secretsIn(value: unknown): string[] {
     redacting.text(url);
     passwords.push(...passwordsOf(url));
   }
-  const long = passwords.filter((secret) => secret.length >= shortestSecret);
-  return [...new Set([...redacting.found, ...long])];
+  return [...new Set([...redacting.found, ...passwords.filter(isKnowable)])];
 }
 
 function* addresses(value: unknown): Generator<string> {

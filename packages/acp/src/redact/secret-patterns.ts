@@ -7,13 +7,6 @@ export const secretKey =
 /** Such keys whose numbers are counts, not secrets. */
 export const countKey = /tokens?$/i;
 
-/** Whether a variable or header has an ordinary value, such as a model, a region or a path. */
-export function isPlainVariable(name: string): boolean {
-  return /(?:^|[_-])(?:models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|flags|options|version|editor|shell|term|tz|accept|content-type|user-agent)$/i.test(
-    name,
-  );
-}
-
 /** Command options whose next argument is or contains a secret. */
 export const secretOption =
   /^(?:-e|-H|--env|--header|--?.*(?:token|secret|password|passwd|api-?key|auth|credentials?))$/i;
@@ -40,10 +33,18 @@ export const patterns: readonly Pattern[] = [
   {
     name: "API key",
     expression:
-      /\b(?:sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
+      /\b(?:sk|pk|rk|xai|gsk)[-_][\w-]{16,}|\bgh[pousr]_\w{16,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{10,}|\bnpm_[A-Za-z0-9]{30,}|\bhf_[A-Za-z0-9]{20,}/g,
     group: 0,
     evident: true,
   },
+  // as providers repeat it
+  {
+    name: "masked API key",
+    expression: /\b(?:(?:sk|pk|rk|xai|gsk|hf)[-_]|AIza)[\w-]*\*{3,}[\w*-]*/g,
+    group: 0,
+    evident: true,
+  },
+  { name: "address", expression: /[?&]key=([^&#\s"'<>)]{6,})/gi, group: 1 },
   {
     name: "assignment",
     expression:
@@ -117,10 +118,10 @@ export const shortestSecret = 8;
 /** The same for a value that is known to be a credential. Between 4 and 8 characters it is found as a word of its own. */
 export const shortestKnown = 4;
 
-/** Whether a credential can be looked for. Words of settings and of our own marks, and short numbers, are in every text. */
+/** Whether a credential can be looked for. Words of settings and of our own marks are in every text. */
 export function isKnowable(secret: string): boolean {
   if (secret.length >= shortestSecret) return true;
-  return secret.length >= shortestKnown && !/^(?:true|false|none|auto|null|test|secret|\d+)$/i.test(secret);
+  return secret.length >= shortestKnown && !/^(?:true|false|none|auto|null|test|secret)$/i.test(secret);
 }
 
 /** Where a form is in a text: a short one only between other characters than letters and digits. */
@@ -142,7 +143,9 @@ export function formsOf(secret: string): Set<string> {
 
 /** The credentials of an Authorization header, and the password in them. */
 function withoutScheme(secret: string): string[] {
-  const [, scheme = "", credentials] = /^(basic|bearer|digest|token)\s+(.+)$/is.exec(secret) ?? [];
+  const [, scheme = "", rest, word] =
+    /^(?:(basic|bearer|digest|token)\s+(.+)|[\w-]{1,20}\s+(\S{4,}))$/is.exec(secret) ?? [];
+  const credentials = rest ?? word;
   if (credentials === undefined) return [];
   if (scheme.toLowerCase() !== "basic") return [credentials];
   try {

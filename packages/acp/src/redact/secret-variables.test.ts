@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isSecretVariable } from "@parley/acp/internal/redact";
+import { isSecretVariable } from "@parley/acp/redact";
 
 const at = (scheme: string) => `${scheme}://me:${"hunter2"}@db.example/x`;
 

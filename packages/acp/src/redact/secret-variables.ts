@@ -1,4 +1,4 @@
-// Recognises environment variables with secrets, by the words of their names and by their values.
+// Recognises variables and headers with secrets, by the words of their names and by their values.
 
 import { patterns } from "./secret-patterns.ts";
 
@@ -34,7 +34,27 @@ const secretParameter =
 const secretValue =
   /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/@:"']*:[^\s/@"']+@|\b(?:proxy-)?authorization\s*:|\b(?:bearer|basic)\s+[\w.~+/-]{8,}|(?:^|;)\s*(?:accountkey|sharedaccesskey|sharedaccesssignature|password|pwd)\s*=/i;
 
-/** Whether an environment variable holds a secret, as its name or its value says. Without a value, the name decides. */
+/** Names of settings: a model, a region, a place. Their values stand in many other texts. */
+const settingName =
+  /(?:^|[_-])(?:env|models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|folder|root|file|flags|options|version|editor|shell|term|tz|host|port|name|type|format|debug|log|timeout|limit|size|count|enabled|accept|content-type|user-agent)$/i;
+
+/** Whether a variable or header has an ordinary value, by its name. */
+export function isSettingName(name: string): boolean {
+  return settingName.test(name) && !isSecretName(name);
+}
+
+/**
+ * Says whether an environment variable or a header holds a secret, by the words of its name and by its value. An empty
+ * value, a number and a word such as `true` are no secrets.
+ *
+ * @param value - Without it, the name decides.
+ *
+ * @example
+ * import { isSecretVariable } from "@parley/acp/redact";
+ *
+ * const shown = Object.entries(process.env).filter(([name, value]) => !isSecretVariable(name, value));
+ * console.log(Object.fromEntries(shown));
+ */
 export function isSecretVariable(name: string, value?: string): boolean {
   if (ofShells.test(name)) return false;
   if (value !== undefined && plainValue.test(value)) return false;
@@ -42,7 +62,7 @@ export function isSecretVariable(name: string, value?: string): boolean {
   return isSecretName(name) || (value !== undefined && isSecretValue(value));
 }
 
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
     .toLowerCase()

@@ -26,6 +26,7 @@ const harmlessLength = 64;
 const maxHarmless = 10_000;
 
 export class Secrets {
+  readonly #mark: string | undefined;
   readonly #marks = new Map<string, string>();
   /** Secrets that are found by their text. */
   readonly #known = new Map<string, KnownForm>();
@@ -36,6 +37,11 @@ export class Secrets {
   readonly encoded = new EncodedSecrets();
   /** How often each kind was replaced. */
   readonly counts = new Map<string, number>();
+
+  /** `mark` replaces every secret. Without it each has its number. */
+  constructor(mark?: string) {
+    this.#mark = mark;
+  }
 
   get distinct(): number {
     return this.#marks.size;
@@ -53,13 +59,13 @@ export class Secrets {
 
   /** Returns the mark of a secret: a number, because a hash could be guessed. `everywhere` replaces it in other texts too, so it must not be a common word. */
   mark(secret: string, why: string, { everywhere = false, evident = false } = {}): string {
-    if (secret === "" || isMark.test(secret)) return secret;
+    if (secret === "" || secret === this.#mark || isMark.test(secret)) return secret;
     this.count(why);
     // variables and headers are configured, so their values are credentials, however short
     const isConfigured = why === "env" || why === "headers";
     return everywhere && (isConfigured ? isKnowable(secret) : secret.length >= shortestSecret)
       ? this.#remembered(secret, why, evident)
-      : "[redacted]";
+      : (this.#mark ?? "[redacted]");
   }
 
   /** Adds known secrets. Each gets a number when it is found. Throws a TypeError for a single text. */
@@ -72,7 +78,7 @@ export class Secrets {
   }
 
   markOf(secret: string): string {
-    const mark = this.#marks.get(secret) ?? `[secret ${this.#marks.size + 1}]`;
+    const mark = this.#marks.get(secret) ?? this.#mark ?? `[secret ${this.#marks.size + 1}]`;
     this.#marks.set(secret, mark);
     return mark;
   }

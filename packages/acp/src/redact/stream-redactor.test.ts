@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { secretsIn } from "@parley/acp/internal/redact";
-import { redactor, streamRedactor } from "@parley/acp/redact";
+import { redactor, secretsIn, streamRedactor } from "@parley/acp/redact";
 
 const secret = "birch-lake-7";
 
@@ -83,6 +82,7 @@ test("secrets in a value are found by their position", () => {
     short: { env: { PIN: "1234" } },
   };
   assert.deepEqual(secretsIn(config).sort(), [
+    "1234",
     "Bearer wren-nest-2",
     "correcthorsebattery",
     "drowssapdrowssap",

@@ -1,5 +1,6 @@
 // Removes known secrets from entries as they arrive, and holds back text that may be the beginning of one.
 
+import type { RedactorOptions } from "./redactor.ts";
 import { fromBase64, toBase64 } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -23,11 +24,14 @@ export interface StreamRedactor<Item extends object> {
   end(): Item[];
 }
 
+/** How secrets are replaced. */
+export type StreamRedactorOptions = Pick<RedactorOptions, "mark">;
+
 /**
  * Creates a redactor for a live stream, which replaces these secrets and nothing else. Text that may be the beginning
  * of a secret is held back until the next item shows whether it is one.
  *
- * @param secrets - The values to replace.
+ * @param secrets - The values to replace. Those of less than four characters, and words such as `true`, are left alone.
  *
  * @example
  * import type { Entry } from "@parley/acp";
@@ -39,19 +43,23 @@ export interface StreamRedactor<Item extends object> {
  *   for (const each of clean.next(entry)) console.log(JSON.stringify(each));
  * }
  */
-export function streamRedactor<Item extends object>(secrets: Iterable<string>): StreamRedactor<Item> {
-  return new KnownSecretsRedactor(secrets);
+export function streamRedactor<Item extends object>(
+  secrets: Iterable<string>,
+  options: StreamRedactorOptions = {},
+): StreamRedactor<Item> {
+  return new KnownSecretsRedactor(secrets, options);
 }
 
 class KnownSecretsRedactor<Item extends object> implements StreamRedactor<Item> {
-  readonly #secrets = new Secrets();
+  readonly #secrets: Secrets;
   /** The encodings of all secrets, by their first character. */
   readonly #forms: ReadonlyMap<string, readonly string[]>;
   readonly #longest: number;
   /** The held back end of the last piece. */
   #held: Piece | undefined;
 
-  constructor(secrets: Iterable<string>) {
+  constructor(secrets: Iterable<string>, { mark }: StreamRedactorOptions) {
+    this.#secrets = new Secrets(mark);
     this.#secrets.give("streamRedactor", secrets);
     const forms = this.#secrets.known.map(({ form }) => form);
     this.#forms = Map.groupBy(forms, (form) => form.charAt(0));

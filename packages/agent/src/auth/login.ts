@@ -11,7 +11,7 @@ import {
   type ModelConfig,
   providerIds,
 } from "../providers/provider-config.ts";
-import { scrub } from "../text/safe-text.ts";
+import { scrub } from "../text/hidden-secrets.ts";
 
 /** The named provider, else that of the configured model. Throws ModelError when there is none. */
 export function loginProvider(

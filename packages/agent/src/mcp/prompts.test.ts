@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { secretsIn } from "@parley/acp/redact";
+import { HiddenSecrets } from "../text/hidden-secrets.ts";
 import { promptArguments, promptCommand } from "./prompts.ts";
-import { Secrets, secretsOfEnvironment, secretsOfHeaders, secretsOfUrl } from "./server-entry.ts";
 import { serverTools } from "./server-tools.ts";
 
 const prompt = {
@@ -29,10 +30,10 @@ test("a server's secrets are removed from its output; paths and plain words stay
     MODE: "development",
     ID: "a1b2c3d4e5f6a7b8c9",
   };
-  const secrets = new Secrets([
-    ...secretsOfEnvironment({ ...env, DB: "postgres://me:s3cret@db/x" }),
-    ...secretsOfHeaders({ Authorization: "Basic bWU6cGFzc3dvcmQx", "X-Key": "k-123456" }),
-    ...secretsOfUrl("https://example.org/mcp?token=abcdef"),
+  const secrets = new HiddenSecrets([
+    ...secretsIn({ env: { ...env, DB: "postgres://me:s3cret@db/x" } }),
+    ...Object.values({ Authorization: "Basic bWU6cGFzc3dvcmQx", "X-Key": "k-123456" }),
+    ...secretsIn({ url: "https://example.org/mcp?token=abcdef" }),
   ]);
   const said = [
     "ghp_abc /home/me/project development a1b2c3d4e5f6a7b8c9",
@@ -53,7 +54,7 @@ test("a server's credentials of four characters and more are removed from its ou
     AWS_REGION: "eu-west-1",
     PLAIN: "visible",
   };
-  const secrets = new Secrets([...secretsOfEnvironment(env), ...secretsOfHeaders({ "X-Team": "blue" })]);
+  const secrets = new HiddenSecrets([...secretsIn({ env }), ...Object.values({ "X-Team": "blue" })]);
   assert.equal(
     secrets.clean("rain 4711 ab-12 hunter22 blue eu-west-1 visible"),
     "*** *** *** *** *** eu-west-1 visible",

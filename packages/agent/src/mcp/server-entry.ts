@@ -1,12 +1,13 @@
-// Parses the description of an MCP server, and removes its credentials from texts. `cwd`, `timeout`, `tools` and `oauth` are
+// Parses the description of an MCP server. `cwd`, `timeout`, `tools` and `oauth` are
 // extensions, also accepted in `_meta`.
 
 import { isAbsolute, join } from "node:path";
 import { isObject, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import { secretsIn } from "@parley/acp/redact";
 import type { FetchAccess } from "../network/pinned-request.ts";
 import type { OwnClient } from "../oauth/server-login.ts";
-import { scrub } from "../text/safe-text.ts";
+import { HiddenSecrets } from "../text/hidden-secrets.ts";
 
 interface CommonEntry {
   readonly name: string;
@@ -14,7 +15,7 @@ interface CommonEntry {
   readonly timeoutMs: number | undefined;
   /** The tools that are used, `*` at the end for several; undefined for all. */
   readonly tools: readonly string[] | undefined;
-  readonly secrets: Secrets;
+  readonly secrets: HiddenSecrets;
 }
 
 export interface StdioEntry extends CommonEntry {
@@ -55,7 +56,7 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
     const loginName = extra["parley.dev/origin"] === "user" ? String(fields["name"]) : url;
     const oauth = isOfWorkspace ? undefined : ownClient(extra["oauth"]);
     const hidden = oauth?.clientSecret === undefined ? [] : [oauth.clientSecret];
-    const secrets = new Secrets([...secretsOfHeaders(headers), ...secretsOfUrl(url), ...hidden]);
+    const secrets = new HiddenSecrets([...Object.values(headers), ...secretsIn({ url }), ...hidden]);
     const common = { name, timeoutMs, tools, secrets };
     return { type: fields["type"], ...common, url, headers, isOfWorkspace, loginName, oauth };
   }
@@ -70,7 +71,7 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
     cwd: isAbsolute(given) ? given : join(cwd, given),
     timeoutMs,
     tools,
-    secrets: new Secrets(secretsOfEnvironment(env)),
+    secrets: new HiddenSecrets(secretsIn({ env })),
   };
 }
 
@@ -106,81 +107,4 @@ function pairs(list: unknown): Record<string, string> {
 
 function positive(value: unknown): number | undefined {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : undefined;
-}
-
-/** Replacing shorter values would damage ordinary words. */
-const minLength = 4;
-const secretName =
-  /key|token|secret|passw|pwd|credential|auth|cookie|private|dsn|\bpat\b|_pat$|(?:^|_)(?:pass|pin|psk|pw)(?:_|$)/i;
-
-export class Secrets {
-  /** Longest first, since one may contain another. */
-  #values: readonly string[] = [];
-
-  constructor(values: readonly string[]) {
-    this.add(values);
-  }
-
-  /** Tokens of a login become known later. */
-  add(values: readonly string[]): void {
-    const long = values.filter((value) => value.length >= minLength && !this.#values.includes(value));
-    if (long.length === 0) return;
-    this.#values = [...new Set([...this.#values, ...long])].sort((a, b) => b.length - a.length);
-  }
-
-  /** For errors and logs: also removes anything that looks like a key. */
-  scrub(text: string): string {
-    return scrub(text, this.#values);
-  }
-
-  /** Removes the secrets from every string in the value. */
-  clean<Value>(value: Value): Value {
-    if (this.#values.length === 0) return value;
-    return this.#cleaned(value) as Value; // strings stay strings, the rest keeps its shape
-  }
-
-  #cleaned(value: unknown): unknown {
-    if (typeof value === "string") {
-      return this.#values.reduce((text, secret) => text.replaceAll(secret, "***"), value);
-    }
-    if (Array.isArray(value)) return value.map((item) => this.#cleaned(item));
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.#cleaned(key), this.#cleaned(item)]),
-    );
-  }
-}
-
-export function secretsOfHeaders(headers: Readonly<Record<string, string>>): string[] {
-  return Object.values(headers).flatMap((value) => {
-    const [, scheme = "", rest = ""] = /^(\w+)\s+(\S.*)$/.exec(value) ?? [];
-    if (rest === "") return [value];
-    if (scheme.toLowerCase() !== "basic") return [value, rest];
-    const [, password = ""] = /^[^:]*:([\s\S]*)$/.exec(Buffer.from(rest, "base64").toString()) ?? [];
-    return [value, rest, password];
-  });
-}
-
-export function secretsOfUrl(url: string): string[] {
-  const parsed = URL.parse(url);
-  if (parsed === null) return [];
-  const named = [...parsed.searchParams].filter(([name]) => secretName.test(name)).map(([, value]) => value);
-  return [parsed.password, decodeURIComponent(parsed.password), ...named];
-}
-
-/** The values of variables that are credentials by their name, and those that are no setting. */
-export function secretsOfEnvironment(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) => {
-    if (/^\w+:\/\//.test(value)) return secretName.test(name) ? [value] : secretsOfUrl(value);
-    return secretName.test(name) || !isSetting(name, value) ? [value] : [];
-  });
-}
-
-const settingName =
-  /(?:^|_)(?:env|models?|regions?|zone|location|locale|lang|language|level|mode|path|home|dir|directory|folder|root|file|flags|options|version|editor|shell|term|tz|host|port|name|type|format|debug|log|timeout|limit|size|count|enabled)$/i;
-
-/** A setting by its name, a path, a number, or words of letters. */
-function isSetting(name: string, value: string): boolean {
-  if (settingName.test(name) || /^(?:[.~]?\/|[A-Za-z]:\\)/.test(value) || /\s/.test(value)) return true;
-  return /^(?:[\d.,:]*|[A-Za-z]*)$/.test(value);
 }

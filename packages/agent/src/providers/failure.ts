@@ -3,7 +3,7 @@
 import { isObject } from "@parley/acp/internal";
 import { ModelError, type ModelErrorKind } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
-import { scrub } from "../text/safe-text.ts";
+import { scrub } from "../text/hidden-secrets.ts";
 import { OversizedAnswer, UnfinishedAnswer } from "./from-parts.ts";
 import type { Endpoint } from "./provider-config.ts";
 

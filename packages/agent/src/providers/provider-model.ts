@@ -1,5 +1,6 @@
 // A model that is reached over the network through the AI SDK.
 
+import { isSecretVariable } from "@parley/acp/redact";
 import {
   type Model,
   ModelError,
@@ -127,7 +128,7 @@ class ProviderClient {
   #failure(thrown: unknown, hasBegun: boolean, isAfterBlock: boolean): Failure {
     const key = this.#endpoint.key();
     const headers = Object.entries(this.#endpoint.headers);
-    const secretHeaders = headers.filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
+    const secretHeaders = headers.filter((header) => isSecretVariable(...header));
     const ofKey = [key?.value, key?.account?.sessionToken].filter((value) => value !== undefined);
     const secrets = [...secretHeaders.map(([, value]) => value), ...ofKey];
     const failure = failureOf(thrown, {

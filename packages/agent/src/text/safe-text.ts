@@ -1,4 +1,4 @@
-// Makes texts of models, servers and providers safe to show: on one line, without links, secrets and questions for secrets.
+// Makes texts of models, servers and providers safe to show: on one line, without links and questions for secrets.
 
 import { stripVTControlCharacters } from "node:util";
 
@@ -47,21 +47,4 @@ function splitWords(text: string): string {
 /** Removes URL schemes, so that clients do not show a link. */
 export function unlinked(text: string): string {
   return text.replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/(?=\S)/gi, "");
-}
-
-/** Key formats of common providers, for keys that are not configured here. */
-const keyShapes = [
-  /\b(?:sk|pk|rk|xai|gsk|hf|AIza|ya29)[-_.][\w.*-]{6,}/g,
-  /\bAIza[\w-]{10,}/g,
-  /\bBearer\s+[\w.~+/-]{6,}=*/gi,
-  /(?<=:\/\/)[^\s/@]+(?=@)/g,
-  /(?<=[?&](?:key|api_key|access_token)=)[^\s&"]+/gi,
-];
-
-/** For errors and logs: without secrets, and without sequences for terminals. */
-export function scrub(text: string, secrets: readonly string[]): string {
-  let clean = withoutControls(text);
-  for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, "***");
-  for (const shape of keyShapes) clean = clean.replaceAll(shape, "***");
-  return clean;
 }

@@ -2,8 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSecretVariable, secretsIn } from "@parley/acp/internal/redact";
-import { streamRedactor } from "@parley/acp/redact";
+import { isSecretVariable, secretsIn, streamRedactor } from "@parley/acp/redact";
 import { agentCredentialsPath } from "./agent-credentials.ts";
 import { readConfig } from "./config-file.ts";
 import { credentialsPath, mcpLoginsFolder } from "./data-folder.ts";

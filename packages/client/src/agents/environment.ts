@@ -1,6 +1,6 @@
 // Selects the environment variables that an agent gets.
 
-import { isSecretVariable } from "@parley/acp/internal/redact";
+import { isSecretVariable } from "@parley/acp/redact";
 import type { CommandEntry } from "./agent-spec.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 // The environment of a sandboxed command: that of its owner, without the addresses of services outside.
 
-import { isSecretVariable } from "@parley/acp/internal/redact";
+import { isSecretVariable } from "@parley/acp/redact";
 import { bridgePorts } from "../network/bridge-command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
