@@ -99,6 +99,26 @@ const known: Readonly<Record<keyof GatewayOptions, true>> = {
   log: true,
 };
 
+/** A value of an option that `startGateway()` does not accept. */
+export class GatewayOptionError extends TypeError {
+  /** Always "GatewayOptionError". */
+  override readonly name = "GatewayOptionError";
+  /** The option. For `host` the connection would not be encrypted. */
+  readonly option: "token" | "host" | "allowedOrigins" | "allowedHosts";
+  /** The message without the name of the function. */
+  readonly reason: string;
+
+  constructor(option: GatewayOptionError["option"], reason: string) {
+    super(`startGateway: ${reason}`);
+    this.option = option;
+    this.reason = reason;
+  }
+}
+
+function check(option: GatewayOptionError["option"], problem: string | undefined): void {
+  if (problem !== undefined) throw new GatewayOptionError(option, problem);
+}
+
 /**
  * Serves an agent over HTTP/1.1, HTTP/2 and WebSocket on one port of Node. Clients need the token. Pages in a browser
  * and requests for other host names are refused unless they are listed. It does not start without encryption on an address
@@ -106,7 +126,8 @@ const known: Readonly<Record<keyof GatewayOptions, true>> = {
  *
  * @param options `connect` serves each connection; the rest has safe defaults.
  * @returns The gateway, when it listens.
- * @throws {TypeError} When an option is unknown, the token is weak, or the address would not be encrypted.
+ * @throws {TypeError} When an option is unknown.
+ * @throws {GatewayOptionError} When the token is weak, the address would not be encrypted, or a name cannot be one.
  * @example
  * import { agent } from "@parley/acp";
  * import { startGateway } from "@parley/gateway";
@@ -118,11 +139,10 @@ const known: Readonly<Record<keyof GatewayOptions, true>> = {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions("startGateway", options, known);
   const { host = "127.0.0.1", path = "/acp", tls, isBehindProxy = false, token = randomToken() } = options;
-  const problem =
-    tokenProblem(token) ??
-    addressProblem(host, tls !== undefined || isBehindProxy) ??
-    namesProblem(options.allowedOrigins, options.allowedHosts);
-  if (problem !== undefined) throw new TypeError(`startGateway: ${problem}`);
+  check("token", tokenProblem(token));
+  check("host", addressProblem(host, tls !== undefined || isBehindProxy));
+  check("allowedOrigins", originsProblem(options.allowedOrigins));
+  check("allowedHosts", hostsProblem(options.allowedHosts));
   const { connect, graceMs, heartbeatMs, patienceMs, plainPost, stallMs, log = () => undefined } = options;
   const limits: ListenerLimits = { ...defaultLimits, ...optional(options.limits ?? {}) };
   const { maxBodyBytes } = limits;
@@ -183,14 +203,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /** One that nobody sends would allow nobody, and nothing would say why. */
-function namesProblem(origins: readonly string[] = [], hosts: readonly string[] = []): string | undefined {
+function originsProblem(origins: readonly string[] = []): string | undefined {
   const origin = origins.find((each) => !URL.canParse(each) || new URL(each).origin !== each);
-  if (origin !== undefined)
-    return `expected origins such as https://app.example.org in allowedOrigins, got ${argumentText(origin)}`;
+  return origin === undefined
+    ? undefined
+    : `expected origins such as https://app.example.org in allowedOrigins, got ${argumentText(origin)}`;
+}
+
+function hostsProblem(hosts: readonly string[] = []): string | undefined {
   const host = hosts.find((each) => !URL.canParse(`http://${each}/`) || !/^[^/?#@\\\s]+$/.test(each));
-  if (host !== undefined)
-    return `expected names such as agents.example.org in allowedHosts, got ${argumentText(host)}`;
-  return undefined;
+  return host === undefined
+    ? undefined
+    : `expected names such as agents.example.org in allowedHosts, got ${argumentText(host)}`;
 }
 
 function addressProblem(host: string, isEncrypted: boolean): string | undefined {

@@ -14,6 +14,7 @@ import {
   problemOf,
 } from "@parley/client/internal";
 import { isOwnAgent } from "../settings/named-agent.ts";
+import { isTokenRefusal } from "../settings/remote-address.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import type { AgentTarget } from "./agent-target.ts";
 import { busySession, exitCodes, isBusy, LiveError } from "./live-error.ts";
@@ -35,7 +36,7 @@ export async function startAgent(
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    if (tokenHint !== undefined && error instanceof LaunchError && /\bgot (?:401|429)\b/.test(error.message))
+    if (tokenHint !== undefined && error instanceof LaunchError && isTokenRefusal(error.status))
       throw new LiveError(exitCodes.notStarted, error.kind, safeText(error.message), tokenHint);
     throw ownRefusal(error, target) ?? liveErrorFrom(error, { isStderrShown, server: serverOf(target) });
   }

@@ -15,7 +15,7 @@ import { editionOption } from "../settings/edition-choice.ts";
 import { printSetup } from "../settings/editor-setup.ts";
 import { launcher } from "../settings/installation.ts";
 import { addressed } from "../settings/named-agent.ts";
-import { addressEntry, plainPostWords, tokenHint } from "../settings/remote-address.ts";
+import { addressEntry, isTokenRefusal, plainPostWords, tokenHint } from "../settings/remote-address.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { joined } from "./joined-sides.ts";
 
@@ -39,7 +39,7 @@ export async function run({ values, words }: Invocation): Promise<number> {
       if (event.kind === "cut") say(cutText(event));
       if (event.kind === "back") say("connected again");
     },
-  }).catch((error: unknown) => unreachable(error, entry));
+  }).catch(unreachable);
   if (address.plainPost) say(plainPostWords);
   const relayed = edition === undefined ? undefined : await translated(reached.transport, edition);
   const editor = byteTransport(stdioChannel({ exitOnEnd: false }), { platform: nodePlatform });
@@ -63,7 +63,7 @@ export async function run({ values, words }: Invocation): Promise<number> {
   }
   const message = await relayed?.closed;
   const reason = { ...ended.reason, ...optional({ message }) };
-  const failed = await failure(entry, reason, reached.explain, tokenHint(values));
+  const failed = reached.failed ?? (await failure(entry, reason, reached.explain, tokenHint(values)));
   // an editor shows what it asked for and did not get; few show stderr
   for (const id of ended.open) {
     const error = { code: unavailable, message: `${failed.message}; ${failed.hint}` };
@@ -84,16 +84,18 @@ async function translated(agent: Transport, agentEdition: Edition) {
   return { transport: near, closed };
 }
 
-type Reached = Pick<Awaited<ReturnType<typeof reachAgent>>, "transport" | "explain" | "sent">;
+type Reached = Pick<Awaited<ReturnType<typeof reachAgent>>, "transport" | "explain" | "sent"> & {
+  /** It was not reached: the error says all. */
+  readonly failed?: CommandError;
+};
 
 /** An address that cannot be used: the editor is told so by the answer to its first request, as it is when nobody answers there. */
-function unreachable(error: unknown, { name }: AgentEntry): Reached {
+function unreachable(error: unknown): Reached {
   // a person sees it at once
   if (!(error instanceof LaunchError) || process.stdin.isTTY) throw launchFailure(error);
   const [transport, nobody] = memoryPair();
   void nobody.close();
-  const explanation = { message: error.message.replace(`${name}: `, ""), hint: error.hint };
-  return { transport, explain: async () => explanation };
+  return { transport, failed: new CommandError("unreachable", error.message, error.hint, 5) };
 }
 
 /** Resolves when our parent has gone. Nothing reports that to a process that has nothing to write. */
@@ -139,13 +141,12 @@ function printConnectSetup(editor: string, url: string, values: Invocation["valu
 async function failure(
   { name }: AgentEntry,
   reason: EndReason,
-  explain: ((error: unknown) => Promise<{ message?: string; hint: string }>) | undefined,
+  explain: Reached["explain"],
   tokenWords: string,
 ): Promise<CommandError> {
   const { message = "the connection has ended" } = reason;
   const explained = await explain?.(reason);
-  const isRefused = /\bgot (?:401|429)\b/.test(explained?.message ?? message);
-  const hint = isRefused
+  const hint = isTokenRefusal(explained?.status)
     ? tokenWords
     : (explained?.hint ?? "start it again; the sessions of the agent can be loaded");
   return new CommandError("unreachable", `${name}: ${explained?.message ?? message}`, hint, 5);

@@ -4,7 +4,13 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { optional } from "@parley/acp/internal";
 import { agentEnvironment, findProgram, reachAgent } from "@parley/client/internal";
-import { type Gateway, hostAgent, type StartedAgent, startGateway } from "@parley/gateway";
+import {
+  type Gateway,
+  GatewayOptionError,
+  hostAgent,
+  type StartedAgent,
+  startGateway,
+} from "@parley/gateway";
 import { CommandError, type Invocation, usageError, watchOutput } from "../command/command.ts";
 import { countOption, directoryOption, listOption, parseTime, textOption } from "../command/option-values.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
@@ -154,14 +160,14 @@ async function opened(
         `the certificate or key file is wrong: ${escapedLine(message)}`,
         "give PEM files: the certificate with --tls-cert, and its key with --tls-key",
       );
-    if (error instanceof TypeError) {
-      const words = message.replace(/^startGateway: /, "");
-      if (/plain text/.test(words))
+    if (error instanceof GatewayOptionError) {
+      const { option, reason } = error;
+      if (option === "host")
         throw usageError(
-          words,
+          reason,
           "use --tls-cert and --tls-key, or --behind-proxy if a proxy in front encrypts",
         );
-      throw usageError(/^a token/.test(words) ? `${tokenSource(values)}: ${words}` : words, help);
+      throw usageError(option === "token" ? `${tokenSource(values)}: ${reason}` : reason, help);
     }
     if (code === "") throw error;
     throw new CommandError("no_port", `cannot listen: ${message}`, "choose another --port or --host");

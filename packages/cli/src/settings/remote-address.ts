@@ -6,6 +6,11 @@ import { assignment, listOption } from "../command/option-values.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { givenToken, tokenHeader } from "./token-source.ts";
 
+/** Whether a server refused the token, by its HTTP status: 429 after too many wrong ones. */
+export function isTokenRefusal(status: number | undefined): boolean {
+  return status === 401 || status === 429;
+}
+
 /** What to do when the server refuses the token that was sent, or that none was. */
 export function tokenHint(values: Invocation["values"]): string {
   const hasOwn = listOption(values, "header").some((given) => /^authorization=/i.test(given));

@@ -1,5 +1,7 @@
 // Parses JSON with comments and trailing commas, with messages that never repeat the text.
 
+import { type Node, ParseErrorCode, parseTree, visit } from "jsonc-parser";
+
 export class SyntaxFailure extends Error {
   readonly line: number;
   readonly column: number;
@@ -12,143 +14,81 @@ export class SyntaxFailure extends Error {
   }
 }
 
-const maxDepth = 64;
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const string = /"(?:[^"\\\n\r]|\\.)*"/y;
-const word = /true|false|null/y;
-const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-
-/** The position of a value in the text. */
-export interface Position {
-  readonly start: number;
-  readonly end: number;
-  /** The start of the name, for a member of an object. */
-  readonly name?: number;
-  /** The positions of the members of an object. */
-  readonly members?: ReadonlyMap<string, Position>;
-  /** The position after the trailing comma of an object, if there is one. */
-  readonly afterComma?: number;
-}
+const maxDepth = 65;
+const options = { allowTrailingComma: true };
 
 /** Throws SyntaxFailure with the position. */
 export function parseJsonWithComments(text: string): unknown {
-  return parseWithPositions(text).value;
+  return plainValue(parseWithPositions(text));
 }
 
-/** The same, and where everything is. */
-export function parseWithPositions(text: string): { readonly value: unknown; readonly position: Position } {
-  const reader = new Reader(text.replace(/^\uFEFF/, " "));
-  const value = reader.value(0);
-  reader.end();
-  return { value, position: reader.position };
+/** The same, as a tree that says where everything is. */
+export function parseWithPositions(text: string): Node {
+  const plain = text.replace(/^\uFEFF/, " ");
+  check(plain);
+  return parseTree(plain, [], options) as Node; // it has a value, as was checked
 }
 
-class Reader {
-  /** The position of the value that was read last. */
-  position: Position = { start: 0, end: 0 };
-  readonly #text: string;
-  #at = 0;
+/** Throws for the first mistake. */
+function check(text: string): void {
+  const open: (Set<string> | "array")[] = [];
+  let expected = "a value";
+  const fail = (message: string, at: number): never => {
+    throw new SyntaxFailure(message, text, at);
+  };
+  const begin = (container: Set<string> | "array", at: number) => {
+    if (open.push(container) > maxDepth) fail("nested too deeply", at);
+    expected = container === "array" ? "a value" : 'a quoted name or "}"';
+  };
+  const end = () => {
+    const inner = open.at(-1);
+    expected = inner === undefined ? "" : `"," or "${inner === "array" ? "]" : "}"}"`;
+  };
+  const close = () => {
+    open.pop();
+    end();
+  };
+  visit(
+    text,
+    {
+      onObjectBegin: (at) => begin(new Set(), at),
+      onArrayBegin: (at) => begin("array", at),
+      onObjectProperty(name, at) {
+        const names = open.at(-1) as Set<string>; // only objects have names
+        if (names.has(name)) fail("this name occurs twice", at);
+        names.add(name);
+        expected = '":"';
+      },
+      onSeparator(mark) {
+        expected = mark === ":" || open.at(-1) === "array" ? "a value" : 'a quoted name or "}"';
+      },
+      onLiteralValue: end,
+      onObjectEnd: close,
+      onArrayEnd: close,
+      onError(code, at) {
+        fail(
+          mistakes[code] ?? (expected === "" ? "unexpected text after the value" : `expected ${expected}`),
+          at,
+        );
+      },
+    },
+    options,
+  );
+}
 
-  constructor(text: string) {
-    this.#text = text;
-    this.#skip();
-  }
+const unknownCharacter = "this text in quotes has a character or an escape that JSON does not know";
+const mistakes: Readonly<Partial<Record<ParseErrorCode, string>>> = {
+  [ParseErrorCode.UnexpectedEndOfString]: "this quoted text does not end on its line",
+  [ParseErrorCode.InvalidCharacter]: unknownCharacter,
+  [ParseErrorCode.InvalidEscapeCharacter]: unknownCharacter,
+  [ParseErrorCode.InvalidUnicode]: unknownCharacter,
+};
 
-  value(depth: number): unknown {
-    if (depth > maxDepth) throw this.#failure("nested too deeply");
-    const first = this.#text[this.#at];
-    if (first === "{") return this.#object(depth + 1);
-    const start = this.#at;
-    if (first === "[") return this.#array(depth + 1);
-    if (first === '"') return this.#string();
-    const token = this.#match(number) ?? this.#match(word);
-    if (token === undefined) throw this.#failure("expected a value");
-    this.position = { start, end: this.#at };
-    this.#skip();
-    return JSON.parse(token);
-  }
-
-  end(): void {
-    if (this.#at < this.#text.length) throw this.#failure("unexpected text after the value");
-  }
-
-  #object(depth: number): unknown {
-    const entries = new Map<string, unknown>();
-    const members = new Map<string, Position>();
-    const open = this.#at;
-    let afterComma: number | undefined;
-    this.#take("{");
-    while (this.#text[this.#at] !== "}") {
-      const start = this.#at;
-      if (this.#text[start] !== '"') throw this.#failure('expected a quoted name or "}"');
-      const name = this.#string();
-      if (entries.has(name)) throw this.#failure("this name occurs twice", start);
-      if (this.#text[this.#at] !== ":") throw this.#failure('expected ":"');
-      this.#take(":");
-      entries.set(name, this.value(depth));
-      members.set(name, { ...this.position, name: start });
-      afterComma = undefined;
-      if (this.#text[this.#at] === ",") {
-        afterComma = this.#at + 1;
-        this.#take(",");
-      } else if (this.#text[this.#at] !== "}") throw this.#failure('expected "," or "}"');
-    }
-    this.position = {
-      start: open,
-      end: this.#at + 1,
-      members,
-      ...(afterComma === undefined ? {} : { afterComma }),
-    };
-    this.#take("}");
-    // not by assignment: a name may be __proto__
-    return Object.fromEntries(entries);
-  }
-
-  #array(depth: number): unknown[] {
-    const values: unknown[] = [];
-    const start = this.#at;
-    this.#take("[");
-    while (this.#text[this.#at] !== "]") {
-      values.push(this.value(depth));
-      if (this.#text[this.#at] === ",") this.#take(",");
-      else if (this.#text[this.#at] !== "]") throw this.#failure('expected "," or "]"');
-    }
-    this.position = { start, end: this.#at + 1 };
-    this.#take("]");
-    return values;
-  }
-
-  #string(): string {
-    const start = this.#at;
-    const token = this.#match(string);
-    if (token === undefined) throw this.#failure("this quoted text does not end on its line");
-    this.position = { start, end: this.#at };
-    this.#skip();
-    try {
-      return String(JSON.parse(token));
-    } catch {
-      // its message would repeat the text
-      throw this.#failure("this text in quotes has a character or an escape that JSON does not know", start);
-    }
-  }
-
-  #take(mark: string): void {
-    this.#at += mark.length;
-    this.#skip();
-  }
-
-  #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const token = pattern.exec(this.#text)?.[0];
-    if (token !== undefined) this.#at += token.length;
-    return token;
-  }
-
-  #skip(): void {
-    this.#match(space);
-  }
-
-  #failure(message: string, at = this.#at): SyntaxFailure {
-    return new SyntaxFailure(message, this.#text, at);
-  }
+function plainValue({ type, children = [], value }: Node): unknown {
+  if (type === "array") return children.map(plainValue);
+  if (type !== "object") return value;
+  // not by assignment: a name may be __proto__
+  return Object.fromEntries(
+    children.map(({ children: [name, inner] = [] }) => [name?.value, inner && plainValue(inner)]),
+  );
 }

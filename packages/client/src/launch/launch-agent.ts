@@ -206,7 +206,14 @@ function failure(
     : `check that this ${entry.transport === "stdio" ? "command" : "address"} serves ACP`;
   const { exitCode, signal } = error instanceof ConnectionError ? error : {};
   const launchError = (kind: LaunchErrorKind, message: string, hint: string) =>
-    new LaunchError(kind, message, { hint, stderr, exitCode, signal, cause: error });
+    new LaunchError(kind, message, {
+      hint,
+      stderr,
+      status: explained?.status,
+      exitCode,
+      signal,
+      cause: error,
+    });
   if (error instanceof RequestError) {
     const message = `${name} refused initialize: ${error.message} (${error.code})`;
     return launchError("protocol", message, servesHint);

@@ -29,6 +29,8 @@ export class LaunchError extends Error {
   readonly hint: string;
   /** The end of the agent's stderr, if it wrote any. */
   readonly stderr: string | undefined;
+  /** The HTTP status with which a remote server refused the connection, if it did. */
+  readonly status: number | undefined;
   /** The exit code of the agent's process, if it exited. */
   readonly exitCode: number | undefined;
   /** The signal that ended the agent's process, if any. */
@@ -40,6 +42,7 @@ export class LaunchError extends Error {
     details: {
       readonly hint: string;
       readonly stderr?: string | undefined;
+      readonly status?: number | undefined;
       readonly exitCode?: number | undefined;
       readonly signal?: string | undefined;
       readonly cause?: unknown;
@@ -49,6 +52,7 @@ export class LaunchError extends Error {
     this.kind = kind;
     this.hint = details.hint;
     this.stderr = details.stderr;
+    this.status = details.status;
     this.exitCode = details.exitCode;
     this.signal = details.signal;
   }

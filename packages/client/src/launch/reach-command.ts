@@ -30,6 +30,8 @@ export interface ReachedAgent {
 export interface Explanation {
   readonly message?: string;
   readonly hint: string;
+  /** The HTTP status with which the server refused. */
+  readonly status?: number;
 }
 
 interface ReachOptions {

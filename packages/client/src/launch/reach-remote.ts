@@ -71,9 +71,10 @@ function reachHttp(entry: RemoteEntry, onCut: OnCut): ReachedAgent {
       },
       pid: undefined,
       stderrTail: () => "",
-      explain: async (error) => ({
-        hint: tlsHint(error) ?? endHint(error) ?? hintOf(statusOf(error), url),
-      }),
+      async explain(error) {
+        const status = statusOf(error);
+        return { hint: tlsHint(error) ?? endHint(error) ?? hintOf(status, url), ...optional({ status }) };
+      },
     };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -203,7 +204,7 @@ function socketExplanation(url: URL, headers: Readonly<Record<string, string>>):
     });
     const done = (message?: string, status?: number, error?: unknown) => {
       const noUpgrade = status === 406 || status === 426 ? upgradeHint : undefined;
-      resolve({ hint: tlsHint(error) ?? noUpgrade ?? hintOf(status, url), ...optional({ message }) });
+      resolve({ hint: tlsHint(error) ?? noUpgrade ?? hintOf(status, url), ...optional({ message, status }) });
       request.destroy();
     };
     request.on("response", ({ statusCode: status = 0 }) => {
