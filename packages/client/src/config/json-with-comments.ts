@@ -1,6 +1,7 @@
 // Parses JSON with comments and trailing commas, with messages that never repeat the text.
 
-import { type Node, ParseErrorCode, parseTree, visit } from "jsonc-parser";
+import { createRequire } from "node:module";
+import type * as Jsonc from "jsonc-parser";
 
 export class SyntaxFailure extends Error {
   readonly line: number;
@@ -14,6 +15,14 @@ export class SyntaxFailure extends Error {
   }
 }
 
+let loaded: typeof Jsonc | undefined;
+
+/** The parser, loaded when there is a file: as an import it would take 10 ms of every start. */
+export function parser(): typeof Jsonc {
+  loaded ??= createRequire(import.meta.url)("jsonc-parser") as typeof Jsonc; // it has these types
+  return loaded;
+}
+
 const maxDepth = 65;
 const options = { allowTrailingComma: true };
 
@@ -23,10 +32,10 @@ export function parseJsonWithComments(text: string): unknown {
 }
 
 /** The same, as a tree that says where everything is. */
-export function parseWithPositions(text: string): Node {
+export function parseWithPositions(text: string): Jsonc.Node {
   const plain = text.replace(/^\uFEFF/, " ");
   check(plain);
-  return parseTree(plain, [], options) as Node; // it has a value, as was checked
+  return parser().parseTree(plain, [], options) as Jsonc.Node; // it has a value, as was checked
 }
 
 /** Throws for the first mistake. */
@@ -48,7 +57,7 @@ function check(text: string): void {
     open.pop();
     end();
   };
-  visit(
+  parser().visit(
     text,
     {
       onObjectBegin: (at) => begin(new Set(), at),
@@ -67,7 +76,8 @@ function check(text: string): void {
       onArrayEnd: close,
       onError(code, at) {
         fail(
-          mistakes[code] ?? (expected === "" ? "unexpected text after the value" : `expected ${expected}`),
+          mistakes[parser().printParseErrorCode(code)] ??
+            (expected === "" ? "unexpected text after the value" : `expected ${expected}`),
           at,
         );
       },
@@ -77,14 +87,14 @@ function check(text: string): void {
 }
 
 const unknownCharacter = "this text in quotes has a character or an escape that JSON does not know";
-const mistakes: Readonly<Partial<Record<ParseErrorCode, string>>> = {
-  [ParseErrorCode.UnexpectedEndOfString]: "this quoted text does not end on its line",
-  [ParseErrorCode.InvalidCharacter]: unknownCharacter,
-  [ParseErrorCode.InvalidEscapeCharacter]: unknownCharacter,
-  [ParseErrorCode.InvalidUnicode]: unknownCharacter,
+const mistakes: Readonly<Record<string, string>> = {
+  UnexpectedEndOfString: "this quoted text does not end on its line",
+  InvalidCharacter: unknownCharacter,
+  InvalidEscapeCharacter: unknownCharacter,
+  InvalidUnicode: unknownCharacter,
 };
 
-function plainValue({ type, children = [], value }: Node): unknown {
+function plainValue({ type, children = [], value }: Jsonc.Node): unknown {
   if (type === "array") return children.map(plainValue);
   if (type !== "object") return value;
   // not by assignment: a name may be __proto__

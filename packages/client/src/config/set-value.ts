@@ -1,7 +1,7 @@
 // Changes one value of a config file and keeps its comments, order and spaces.
 
-import { createScanner, type Node } from "jsonc-parser";
-import { parseWithPositions } from "./json-with-comments.ts";
+import type { Node } from "jsonc-parser";
+import { parser, parseWithPositions } from "./json-with-comments.ts";
 
 /** The text with that value; what does not exist on the way to it is made. An undefined value is taken away. */
 export function setConfigValue(text: string, path: readonly string[], value: unknown): string {
@@ -69,7 +69,7 @@ function inserted(text: string, object: Node, name: string, value: unknown, dept
 
 /** Where the next comma is, if nothing but comments comes before it. */
 function commaAfter(text: string, position: number): number | undefined {
-  const scanner = createScanner(text, true);
+  const scanner = parser().createScanner(text, true);
   scanner.setPosition(position);
   scanner.scan();
   return text[scanner.getTokenOffset()] === "," ? scanner.getTokenOffset() : undefined;
