@@ -7,7 +7,7 @@ import { request as httpsRequest } from "node:https";
 import { test } from "node:test";
 import { agent, client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
-import { startGateway } from "@parley/gateway";
+import { GatewayOptionError, startGateway } from "@parley/gateway";
 import { WebSocket } from "ws";
 import { certificate } from "../test/support/certificate.ts";
 import { initialize, type ServedEcho, serveEcho, until } from "../test/support/served-echo.ts";
@@ -118,6 +118,21 @@ test("with a certificate, HTTP/2, HTTP/1.1 and WebSocket are served over TLS, an
   assert.equal(await echoed(webSocketTransport(open)), "hello");
   const plain = await server.raw(`GET /livez HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`);
   assert.match(plain, /^HTTP\/1.1 400 [\s\S]*speaks TLS/);
+});
+
+test("the option that a gateway does not accept is named in the error", async () => {
+  const connect = () => ({ close: async () => undefined });
+  for (const [option, value] of [
+    ["host", "0.0.0.0"],
+    ["token", "short"],
+    ["allowedOrigins", ["*"]],
+    ["allowedHosts", ["a b"]],
+  ] as const) {
+    const failure = await startGateway({ connect, [option]: value }).catch((error: unknown) => error);
+    assert.ok(failure instanceof GatewayOptionError && failure instanceof TypeError, option);
+    assert.equal(failure.option, option);
+    assert.equal(failure.message, `startGateway: ${failure.reason}`);
+  }
 });
 
 test("an address that other machines reach is not served without encryption, and no weak token is taken (TH18)", async () => {

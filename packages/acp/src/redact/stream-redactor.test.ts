@@ -151,3 +151,26 @@ test("one text instead of a list of secrets is refused: none of its characters i
   assert.throws(() => streamRedactor("hunter2-hunter2"), wrong);
   assert.throws(() => redactor({ secrets: "hunter2-hunter2" }), wrong);
 });
+
+test("every secret is replaced by the mark that was asked for, in a stream and in one text", () => {
+  const secrets = ["wren-nest-2", "4711"];
+  const marked = streamRedactor<Chunk>(secrets, { mark: "***" });
+  assert.equal(marked.text("wren-nest-2, 4711 and 14711"), "***, *** and 14711");
+  const clean = redactor({ secrets, mark: "***", names: false });
+  const said = "4711 with Bearer abcdefghijkl at https://me:hunter22@host/?key=abcdef then --token ***";
+  assert.equal(clean.text(said), "*** with Bearer *** at https://***@host/?key=*** then --token ***");
+});
+
+test("a number is a secret where its name says so, and a count of tokens is none", () => {
+  const env = { PIN: "4711", MAX_TOKENS: "4096", PORT: "8080", DB_HOST: "db-1.example", DB_PASS: "rain" };
+  assert.deepEqual(secretsIn({ env }).sort(), ["4711", "rain"]);
+});
+
+test("a key that a provider repeats with its middle masked is replaced as a whole", () => {
+  const clean = redactor({ mark: "***" });
+  assert.equal(clean.text("wrong key sk-test-*****cdef, or AIzaSy***xyz"), "wrong key ***, or ***");
+});
+
+test("a header of any scheme is also found without it", () => {
+  assert.equal(streamRedactor(["ApiKey wren-nest-2"]).text("wren-nest-2"), "[secret 1]");
+});

@@ -90,6 +90,7 @@ test(
     const { entry } = await remote(t);
     await assert.rejects(launchAgent({ ...entry, headers: {} }, { definition }), {
       kind: "unreachable",
+      status: 401,
       message: /^far: GET ws:\/\/127\.0\.0\.1:\d+\/: got 401 Unauthorized, wanted 101$/,
       hint: /check the headers/,
     });
