@@ -2,6 +2,7 @@
 // the file, as a terminal login does.
 
 import { readFileSync, writeFileSync } from "node:fs";
+import { editionNamed } from "@parley/dialects";
 import { serveScenario } from "../../src/node/serve-scenario.ts";
 
 const [given, flag, mark = ""] = process.argv.slice(2);
@@ -10,4 +11,11 @@ if (given === undefined) {
   process.exit(2);
 }
 if (flag === "--mark") writeFileSync(mark, "");
-else await serveScenario(JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8")));
+else {
+  const scenario = JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8"));
+  // JSON has no more of a dialect than its name
+  const editions = scenario.editions?.map((each: { name?: "scoped" } & "v1") =>
+    editionNamed(each.name ?? each),
+  );
+  await serveScenario(editions === undefined ? scenario : { ...scenario, editions });
+}
