@@ -10,6 +10,9 @@ import type { DialectTells } from "../wire/method-row.ts";
  * object that is not empty. `ours`: the field that version 1 has in its place.
  */
 type Tell = readonly [dialect: string, path: string, ours?: string];
+/** The dialects that are recognised. */
+export const knownDialects: readonly unknown[] = ["pharo", "scoped"];
+
 type Tells = Readonly<Record<string, readonly Tell[]>>;
 
 const servers: readonly Tell[] = [

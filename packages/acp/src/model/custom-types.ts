@@ -1,4 +1,4 @@
-// Custom types of the model for what only dialects can say: options of any JSON type, and permission for an operation.
+// Custom types of the model, for what not every edition can say: options of any JSON type, and permission for an operation.
 
 import type {
   Meta,
@@ -32,7 +32,7 @@ export type JsonConfigOption = {
 };
 
 /**
- * An operation on a resource that needs permission: a custom type of `PermissionSubject`. Agents of the dialect "scoped" ask
+ * An operation on a resource that needs permission: a custom type of `PermissionSubject`. Agents of some dialects ask
  * so. Clients of v1 are asked about a tool call that stands for it.
  */
 export type OperationPermissionSubject = {

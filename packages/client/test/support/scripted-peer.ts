@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serveScenario } from "@parley/acp/internal/node";
-import { editionNamed } from "@parley/dialects";
+import { withDialects } from "../../../conformance/test/support/with-dialects.ts";
 
 const [folder = "", ...args] = process.argv.slice(2);
 const starts = readdirSync(folder).filter((name) => name.startsWith("start-")).length + 1;
@@ -19,9 +19,4 @@ if (typeof scenario.stderr === "string") process.stderr.write(scenario.stderr);
 if (scenario.exit !== undefined) process.exit(scenario.exit);
 // an agent that does not speak at all
 if (scenario.silent === true) setInterval(() => undefined, 2 ** 30);
-else {
-  const { editions, ...play } = scenario.play ?? {};
-  // JSON has no more of a dialect than its name
-  const spoken = editions?.map((each: { name?: "scoped" } & "v1") => editionNamed(each.name ?? each));
-  await serveScenario({ parley: "agent-scenario", version: 1, ...play, ...(spoken && { editions: spoken }) });
-}
+else await serveScenario(withDialects({ parley: "agent-scenario", version: 1, ...scenario.play }));

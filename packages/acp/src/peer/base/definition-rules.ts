@@ -2,6 +2,7 @@
 
 import { editDistance, nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
+import { knownDialects } from "../../edition/dialect-tells.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
@@ -142,8 +143,7 @@ function checkEditions(role: string, editions: unknown): void {
   }
   const wrong: unknown = editions.find((each) => each !== "v1" && each !== "v2" && !isDialect(each));
   if (wrong === undefined) return;
-  const name = wrong === "pharo" || wrong === "scoped" ? wrong : undefined;
-  const hint = name === undefined ? "" : `; write ${name}(), which is in @parley/dialects`;
+  const hint = knownDialects.includes(wrong) ? `; write ${wrong}(), which is in @parley/dialects` : "";
   throw new TypeError(
     `${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}${hint}`,
   );

@@ -2,8 +2,8 @@
 // the file, as a terminal login does.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { editionNamed } from "@parley/dialects";
-import { serveScenario } from "../../src/node/serve-scenario.ts";
+import { serveScenario } from "@parley/acp/internal/node";
+import { withDialects } from "./with-dialects.ts";
 
 const [given, flag, mark = ""] = process.argv.slice(2);
 if (given === undefined) {
@@ -12,10 +12,6 @@ if (given === undefined) {
 }
 if (flag === "--mark") writeFileSync(mark, "");
 else {
-  const scenario = JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8"));
-  // JSON has no more of a dialect than its name
-  const editions = scenario.editions?.map((each: { name?: "scoped" } & "v1") =>
-    editionNamed(each.name ?? each),
-  );
-  await serveScenario(editions === undefined ? scenario : { ...scenario, editions });
+  const text = given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8");
+  await serveScenario(withDialects(JSON.parse(text)));
 }
