@@ -2,8 +2,8 @@
 
 import type { Edition } from "@parley/acp";
 import type { Dialect } from "@parley/acp/transport";
-import { pharo } from "./pharo/dialect.ts";
-import { scoped } from "./scoped/dialect.ts";
+import { pharo } from "./pharo.ts";
+import { scoped } from "./scoped.ts";
 
 /** The names of the editions that Parley speaks: the versions of the protocol, and the dialects of this package. */
 export const editionNames = ["v2", "v1", "pharo", "scoped"] as const;

@@ -45,5 +45,5 @@ const dialect: Dialect = {
     (capabilities !== undefined || requiredClientCapabilities !== undefined) &&
     agentCapabilities === undefined &&
     info === undefined,
-  load: async () => (await import("./machines.ts")).scopedMachines,
+  load: async () => (await import("./scoped/machines.ts")).scopedMachines,
 };

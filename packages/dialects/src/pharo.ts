@@ -49,7 +49,7 @@ const dialect: Dialect = {
     const { supportedTransports } = object(mcpCapabilities);
     return [authenticationMethods, sessionModes, supportedTransports].some((each) => each !== undefined);
   },
-  load: async () => (await import("./machines.ts")).pharoMachines,
+  load: async () => (await import("./pharo/machines.ts")).pharoMachines,
 };
 
 function object(value: unknown): Fields {
