@@ -2,26 +2,8 @@
 
 export { normalPath } from "./base/normal-path.ts";
 export { isObject, optional } from "./base/objects.ts";
-export {
-  capabilitiesKey,
-  createDirectoriesKey,
-  credentialsKey,
-  detailsKey,
-  encodingKey,
-  expiresAtKey,
-  fileFactsKey,
-  operationKey,
-  overwriteKey,
-  pidKey,
-  pushesOutputKey,
-  sessionOptionsKey,
-  signalKey,
-  storedCwdKey,
-  terminalOutputMethod,
-  timedOutKey,
-  timeoutKey,
-  valueKey,
-} from "./edition/dialect-keys.ts";
+// biome-ignore lint/performance/noReExportAll: all of them, and only the dialects import this file
+export * from "./edition/dialect-keys.ts";
 export { errorCodes, errorKindOf, isErrorKind } from "./jsonrpc/error-kinds.ts";
 export { RequestError } from "./jsonrpc/errors.ts";
 export { gitPatch } from "./model/git-patch.ts";
