@@ -26,7 +26,7 @@ export const sharedByCommands = [
   },
   {
     name: "core",
-    test: /\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/(?:base|dialect)|(?:wire|edition)\/[^/]+\.ts)/,
+    test: /\/dialects\/src\/\w+\.ts|\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/(?:base|dialect)|(?:wire|edition)\/[^/]+\.ts)/,
     minShareCount: 2,
   },
   { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },
@@ -67,8 +67,8 @@ const separateParts = [
   ["cli/src/agent/agent-serve.ts", "client/src/gate/"],
   ["cli/src/agent/agent-serve.ts", "peer/client/client.ts"],
   // a dialect is for those who speak it
-  ...["acp/src/index.ts", "cli/src/agent/agent-serve.ts"].flatMap((entry) =>
-    ["/edition/pharo/", "/edition/scoped/", "/wire/pharo/", "/wire/scoped/"].map(
+  ...["dialects/src/index.ts", "cli/src/agent/agent-serve.ts"].flatMap((entry) =>
+    ["dialects/src/pharo/machines", "dialects/src/scoped/machines", "dialects/src/wire/"].map(
       (part) => [entry, part] as const,
     ),
   ),
@@ -101,7 +101,9 @@ const separateParts = [
 /** In a browser, what names a part of Node fails when it is loaded, now or later. */
 const browserParts = "index transport jsonrpc store relay server v1 v2 view redact testing"
   .split(" ")
-  .flatMap((name) => ["/acp/src/node/", "\0node:"].map((part) => [`acp/src/${name}.ts`, part] as const));
+  .map((name) => `acp/src/${name}.ts`)
+  .concat("dialects/src/index.ts")
+  .flatMap((entry) => ["/acp/src/node/", "\0node:"].map((part) => [entry, part] as const));
 
 /** What is loaded when it is needed, and never with a file of ours: it takes as long as the rest together. */
 const loadedLate = ["undici"];

@@ -15,8 +15,12 @@ interface Document {
 
 const names = ["transports", "official", "mapping", "pharo", "scoped"];
 const documents = names.map(
-  (name) => JSON.parse(read(`packages/acp/test/documents/${name}.json`)) as Document, // our own file
+  (name) => JSON.parse(read(`packages/${packageOf(name)}/test/documents/${name}.json`)) as Document, // our own file
 );
+
+function packageOf(name: string): string {
+  return name === "pharo" || name === "scoped" ? "dialects" : "acp";
+}
 
 /** The cells of the rows of each table, without its head. */
 const tables = read("docs/documents.md")

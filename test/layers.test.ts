@@ -14,12 +14,13 @@ const sources = repositoryFiles().filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(f
 const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   acp: [],
   agent: ["acp", "review", "sandbox"],
-  client: ["acp", "sandbox"],
-  conformance: ["acp"],
-  gateway: ["acp"],
+  client: ["acp", "dialects", "sandbox"],
+  conformance: ["acp", "dialects"],
+  dialects: ["acp"],
+  gateway: ["acp", "dialects"],
   review: ["acp"],
   sandbox: ["acp"],
-  cli: ["acp", "agent", "client", "conformance", "gateway", "review", "sandbox"],
+  cli: ["acp", "agent", "client", "conformance", "dialects", "gateway", "review", "sandbox"],
 };
 
 /** The layers of the library, lowest first, and what each may import besides itself. */
@@ -43,8 +44,6 @@ const separateFolders: readonly (readonly [string, string])[] = [
   ["peer/agent", "peer/client"],
   ["wire/v1", "wire/v2"],
   ["edition/v1", "edition/v2"],
-  ["edition/pharo", "edition/v1"],
-  ["edition/pharo", "edition/v2"],
 ];
 
 function layerOf(file: string): string {
@@ -129,11 +128,10 @@ test("an entry point of one wire version loads nothing of the other", () => {
 
 test("the wire of a version is loaded by its edition and its entry point only", () => {
   const wrong = violations(libraryCode, (file, { target }) => {
-    const version = /\/wire\/(v\d|pharo|scoped)\//.exec(target ?? "")?.[1];
+    const version = /\/wire\/(v\d)\//.exec(target ?? "")?.[1];
     const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.ts`];
-    // a dialect is translated to version 1, by its types alone
-    if (target === `${library}wire/v1/types.gen.ts` && /\/edition\/(?:pharo|scoped|dialects)\//.test(file))
-      return false;
+    // dialects are translated to version 1
+    if (file === `${library}internal-wire.ts` && version === "v1") return false;
     return version !== undefined && !own.some((path) => file.startsWith(path));
   });
   assert.deepEqual(wrong, []);
@@ -147,6 +145,20 @@ test("the wire of a version is loaded by its edition and its entry point only", 
     [...loaded].filter((file) => file.includes("/v2/")),
     [],
   );
+});
+
+test("the library knows no dialect by its name, except where it refuses those that are not enabled", () => {
+  const shipped = libraryCode.filter((file) => !isTest(file) && !file.endsWith("edition/dialect-tells.ts"));
+  assert.ok(shipped.length > 200);
+  assert.deepEqual(
+    shipped.filter((file) => /"(?:pharo|scoped)"/.test(read(file))),
+    [],
+  );
+});
+
+test("one file of the dialects imports the inside of the library", () => {
+  const inside = violations(sourcesOf("dialects"), (_, { specifier }) => /\/internal\b/.test(specifier));
+  assert.deepEqual(inside, ["packages/dialects/src/exchange/library.ts imports @parley/acp/internal/wire"]);
 });
 
 test("only src/node touches Node", () => {

@@ -75,8 +75,10 @@ test("no sentence of the schema's prose is copied", () => {
 
 test("generated code imports its neighbours and what validators share, and nothing of another version", () => {
   for (const [path, text] of files) {
-    for (const [, from] of text.matchAll(/ from "([^"]+)"/g)) {
-      assert.match(from ?? "", /^(?:\.\.?|\.\.(?:\/\.\.)?\/validation)\/[a-z.-]+\.ts$/, path);
+    const isOfDialect = path.startsWith("packages/dialects/");
+    for (const [, from = ""] of text.matchAll(/ from "([^"]+)"/g)) {
+      if (isOfDialect && ["../../exchange/library.ts", "@parley/acp/v1"].includes(from)) continue;
+      assert.match(from, /^(?:\.\.?|\.\.(?:\/\.\.)?\/validation)\/[a-z.-]+\.ts$/, path);
     }
   }
 });

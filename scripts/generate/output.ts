@@ -7,13 +7,27 @@ import { configSchema } from "@parley/client/internal";
 import { featuresModule } from "./feature-places.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
-import { dialects, loadDialect, loadSchemas, sourceOf } from "./schema.ts";
+import { dialects, isDialect, loadDialect, loadSchemas, sourceOf } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
 import { v2Basis } from "./v2-basis.ts";
 import { validatorsModule } from "./validators.ts";
 
 const folder = "packages/acp/src";
+
+/** Where the wire goes, and where it finds what validators and types share. */
+const places = {
+  version: {
+    wire: `${folder}/wire`,
+    runtime: "../../validation/failure.ts",
+    basics: "../../validation/unknown-tag.ts",
+  },
+  dialect: {
+    wire: "packages/dialects/src/wire",
+    runtime: "../../exchange/library.ts",
+    basics: "@parley/acp/v1",
+  },
+} as const;
 
 /** The facts of v2 that the model was last derived from. */
 export const basisFile = "scripts/generate/v2-basis.json";
@@ -26,14 +40,12 @@ export function generatedFiles(): Map<string, string> {
     const { version } = pair;
     const source = sourceOf(version);
     const definitions = shapesOf(pair);
-    const types = typesModule(definitions, {
-      source,
-      imports: { "../../validation/unknown-tag.ts": ["Meta", "UnknownTag"] },
-    });
-    const validators = validatorsModule(definitions, { source, runtime: "../../validation/failure.ts" });
-    files.set(join(folder, "wire", version, "types.gen.ts"), types);
-    files.set(join(folder, "wire", version, "validators.gen.ts"), validators);
-    files.set(join(folder, "wire", version, "methods.gen.ts"), methodsModule(pair, definitions));
+    const { wire, runtime, basics } = places[isDialect(version) ? "dialect" : "version"];
+    const types = typesModule(definitions, { source, imports: { [basics]: ["Meta", "UnknownTag"] } });
+    const validators = validatorsModule(definitions, { source, runtime });
+    files.set(join(wire, version, "types.gen.ts"), types);
+    files.set(join(wire, version, "validators.gen.ts"), validators);
+    files.set(join(wire, version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
   files.set(join(folder, "validation", "features.gen.ts"), featuresModule());
   const v2 = loadSchemas("v2");

@@ -44,6 +44,10 @@ export type Version = "v1" | "v2";
 /** The dialects of version 1. For each there is a small schema of ours in `dialects`. */
 export const dialects = ["pharo", "scoped"] as const;
 export type Dialect = (typeof dialects)[number];
+export function isDialect(version: Version | Dialect): version is Dialect {
+  return dialects.some((dialect) => dialect === version);
+}
+
 export type Definitions = Record<string, Schema>;
 export interface SchemaPair {
   version: Version | Dialect;
@@ -96,9 +100,9 @@ export function loadDialect(dialect: Dialect): SchemaPair {
 
 /** Where the facts of generated code come from, for its header. */
 export function sourceOf(version: SchemaPair["version"]): string {
-  return version === "v1" || version === "v2"
-    ? "the JSON Schemas of the pinned SDK"
-    : `scripts/generate/dialects/${version}.json`;
+  return isDialect(version)
+    ? `scripts/generate/dialects/${version}.json`
+    : "the JSON Schemas of the pinned SDK";
 }
 
 /** Throws where unstable is anything but stable plus additions. */

@@ -5,7 +5,7 @@ export type {
   ClientCapabilities,
   SessionInfo,
 } from "./edition/agent-edition.ts";
-export type { Edition, Editions } from "./edition/negotiate.ts";
+export type { Edition, EditionName, Editions } from "./edition/negotiate.ts";
 export type { Log } from "./jsonrpc/connection-options.ts";
 export type { RequestErrorKind } from "./jsonrpc/error-kinds.ts";
 export { ConnectionError, type ConnectionErrorKind, RequestError } from "./jsonrpc/errors.ts";

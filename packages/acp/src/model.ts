@@ -2,7 +2,7 @@
 
 export type * from "./model/agent-status.ts";
 export type * from "./model/ask.ts";
-export type { JsonConfigOption, JsonValue, OperationPermissionSubject } from "./model/dialect-types.ts";
+export type { JsonConfigOption, JsonValue, OperationPermissionSubject } from "./model/custom-types.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
 export type {
   CustomUpdate,

@@ -1,5 +1,14 @@
 // The parts of a custom transport, and transports for tests and web streams, in every JavaScript runtime.
 
+export type {
+  Dialect,
+  DialectClock,
+  DialectMachine,
+  DialectMachines,
+  DialectMessage,
+  DialectOptions,
+  DialectStep,
+} from "./edition/dialect.ts";
 export type { Attachment, EndReason, Fault, LineAccess, Sink, Transport } from "./jsonrpc/transport.ts";
 export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";

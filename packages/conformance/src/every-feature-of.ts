@@ -1,11 +1,11 @@
 // The session with everything, for any pair of editions: what an edition has no words for is left out, and what the
 // dialects add is there.
 
-import type { Edition } from "@parley/acp";
 import type { AgentScenario, AgentStep, ClientScenario, ClientStep } from "@parley/acp/testing";
+import type { NamedEdition } from "@parley/dialects";
 import { everyFeature } from "./every-feature.ts";
 
-const isDialect = (edition: Edition): boolean => edition === "pharo" || edition === "scoped";
+const isDialect = (edition: NamedEdition): boolean => edition === "pharo" || edition === "scoped";
 
 /** Dialects have no methods for these. */
 const onlyVersions: ReadonlySet<string> = new Set(["fork", "close", "resume", "delete", "list", "logout"]);
@@ -68,16 +68,17 @@ const added: readonly ClientStep[] = [
  * import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
  * import { memoryPair } from "@parley/acp/transport";
  * import { everyFeatureOf } from "@parley/conformance";
+ * import { scoped } from "@parley/dialects";
  *
  * const { agent, client } = everyFeatureOf("scoped", "scoped");
  * const [left, right] = memoryPair();
- * scriptedAgent({ ...agent, editions: ["scoped"] }).connect(left);
- * const record = await scriptedClient({ ...client, editions: ["scoped"] }).run(right);
+ * scriptedAgent({ ...agent, editions: [scoped()] }).connect(left);
+ * const record = await scriptedClient({ ...client, editions: [scoped()] }).run(right);
  * console.log(record.steps);
  */
 export function everyFeatureOf(
-  clientEdition: Edition,
-  agentEdition: Edition,
+  clientEdition: NamedEdition,
+  agentEdition: NamedEdition,
 ): { readonly agent: AgentScenario; readonly client: ClientScenario } {
   const { agent, client } = everyFeature;
   if (!isDialect(clientEdition) && !isDialect(agentEdition)) return everyFeature;

@@ -18,7 +18,7 @@ import {
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature, oddities } from "@parley/conformance";
 
-const program = fileURLToPath(new URL("../../acp/test/support/scripted-agent-process.ts", import.meta.url));
+const program = fileURLToPath(new URL("./support/scripted-agent-process.ts", import.meta.url));
 const limit = { timeout: 60_000 };
 
 async function overStdio(

@@ -12,7 +12,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../model/content.ts";
-import type { JsonValue } from "../model/dialect-types.ts";
+import type { JsonValue } from "../model/custom-types.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { ProtocolVersion } from "./negotiate.ts";
 
@@ -67,8 +67,8 @@ export interface AgentEdition {
   decode(method: string, params: object, options: OptionsOf): AgentOp | undefined;
   /** The answer to a request whose operation gave this result. */
   encode(method: string, result: AgentOpResult): object;
-  /** `isDialect`: the messages are translated into a dialect, which says what this version has only as custom data. */
-  session(setup: SessionSetup, client: ClientCapabilities, isDialect?: boolean): AgentSessionEdition;
+  /** `takesJson`: the client reads the value of an option that is neither a text nor a boolean from its custom data. */
+  session(setup: SessionSetup, client: ClientCapabilities, takesJson?: boolean): AgentSessionEdition;
   permission(sessionId: string, ask: PermissionRequest, lost?: Lost): WireCall;
   /** The update that ends what stood for the question, where this version needed such a thing. */
   permissionOver(ask: PermissionRequest, answer: PermissionOutcome): object | undefined;

@@ -2,7 +2,7 @@
 
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
-import type { JsonValue } from "../model/dialect-types.ts";
+import type { JsonValue } from "../model/custom-types.ts";
 import type { TextEncoding } from "../model/services.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
@@ -86,7 +86,7 @@ export interface ClientEdition {
   /** Whether several prompts of one session may be at the agent at once. */
   readonly pipelinesPrompts: boolean;
   agent(result: object): AgentIntroduction;
-  /** Credentials are given only where the connection can carry them: in a dialect. */
+  /** Credentials are given only where the peer understands them. */
   login(methodId: string, meta: Meta | undefined, credentials?: Credentials): WireCall;
   logout(meta: Meta | undefined): WireCall;
   open(activation: Activation): WireCall;

@@ -1,137 +1,133 @@
-// Recognises the messages of a dialect by their keys. Many of them would pass as version 1, and lose what they mean.
+// Recognises messages of the known dialects where they are not enabled, to refuse them with a sentence that says what to do.
+// Only messages that version 1 does not take are looked at, the handshake, and a few that it would take without their meaning.
 
 import { isObject } from "../base/objects.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
-import type { DialectName } from "./dialect.ts";
+import type { DialectTells } from "../wire/method-row.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-type Tell = (fields: Fields) => boolean;
+/**
+ * A field that only this dialect has, by its path: `*` stands for each item of a list, and a path that ends with `/` for an
+ * object that is not empty. `ours`: the field that version 1 has in its place.
+ */
+type Tell = readonly [dialect: string, path: string, ours?: string];
+/** The dialects that are recognised. */
+export const knownDialects: readonly unknown[] = ["pharo", "scoped"];
 
-const has = (fields: Fields, ...names: readonly string[]): boolean =>
-  names.some((name) => fields[name] !== undefined);
+type Tells = Readonly<Record<string, readonly Tell[]>>;
 
-/** Whether the fields have one of these names, and not the field that version 1 has in their place. */
-const insteadOf =
-  (ours: string, ...theirs: readonly string[]): Tell =>
-  (fields) =>
-    !has(fields, ours) && has(fields, ...theirs);
+const servers: readonly Tell[] = [
+  ["scoped", "mcpServers/*/transport/"],
+  ["pharo", "mcpServers/*/transport"],
+  ["pharo", "mcpServers/*/env/"],
+];
 
-const transports = (fields: Fields): readonly unknown[] =>
-  Array.isArray(fields["mcpServers"])
-    ? fields["mcpServers"].map((server) => (isObject(server) ? server["transport"] : undefined))
-    : [];
-
-/** An empty object may be a mistake in version 1. */
-const isMap = (value: unknown): boolean => isObject(value) && Object.keys(value).length > 0;
-
-const envMaps: Tell = ({ mcpServers }) =>
-  Array.isArray(mcpServers) && mcpServers.some((server) => isObject(server) && isMap(server["env"]));
-
-/** Requests and notifications, by method. */
-const tells: Readonly<Record<DialectName, Readonly<Record<string, Tell>>>> = {
-  pharo: {
-    initialize: ({ clientCapabilities: can }) => isObject(can) && isMap(can["terminal"]),
-    authenticate: (fields) => has(fields, "methodId") && has(fields, "credentials"),
-    "session/new": (fields) => transports(fields).some((each) => typeof each === "string") || envMaps(fields),
-    "session/load": (fields) =>
-      transports(fields).some((each) => typeof each === "string") || envMaps(fields),
-    "session/set_config_option": insteadOf("configId", "option"),
-    "session/update": ({ update }) => isObject(update) && insteadOf("sessionUpdate", "type")(update),
-    "session/request_permission": insteadOf("toolCall", "title"),
-    "fs/read_text_file": (fields) => has(fields, "sessionId") && has(fields, "startLine", "lineLimit"),
-    "terminal/create": (fields) => has(fields, "sessionId") && isMap(fields["env"]),
-    "terminal/wait_for_exit": (fields) => has(fields, "sessionId") && has(fields, "timeout"),
-  },
-  scoped: {
-    initialize: ({ capabilities, clientCapabilities, info, protocolVersion }) =>
-      isObject(capabilities) &&
-      clientCapabilities === undefined &&
-      info === undefined &&
-      protocolVersion === 1,
-    authenticate: insteadOf("methodId", "method"),
-    "session/new": (fields) =>
-      insteadOf("cwd", "workingDirectory")(fields) || transports(fields).some(isObject),
-    "session/prompt": insteadOf("prompt", "content"),
-    "session/set_mode": insteadOf("modeId", "mode"),
-    "session/set_config_option": insteadOf("configId", "key"),
-    "session/update": (fields) => insteadOf("update", "type")(fields) && has(fields, "data"),
-    "session/request_permission": insteadOf("toolCall", "operation"),
-    "terminal/output": (fields) => has(fields, "data"),
-  },
+const params: Tells = {
+  initialize: [
+    ["pharo", "clientCapabilities/terminal/"],
+    ["scoped", "capabilities", "clientCapabilities"],
+  ],
+  authenticate: [
+    ["scoped", "method", "methodId"],
+    ["pharo", "credentials"],
+  ],
+  "session/new": [["scoped", "workingDirectory", "cwd"], ...servers],
+  "session/load": servers,
+  "session/prompt": [["scoped", "content", "prompt"]],
+  "session/set_mode": [["scoped", "mode", "modeId"]],
+  "session/set_config_option": [
+    ["pharo", "option", "configId"],
+    ["scoped", "key", "configId"],
+  ],
+  "session/update": [
+    ["pharo", "update/type", "update/sessionUpdate"],
+    ["scoped", "data", "update"],
+  ],
+  "session/request_permission": [
+    ["pharo", "title", "toolCall"],
+    ["scoped", "operation", "toolCall"],
+  ],
+  "fs/read_text_file": [
+    ["pharo", "startLine"],
+    ["pharo", "lineLimit"],
+  ],
+  "terminal/create": [["pharo", "env/"]],
+  "terminal/wait_for_exit": [["pharo", "timeout"]],
 };
 
-/** Answers, by the method of the request. */
-const answerTells: Readonly<Record<DialectName, Readonly<Record<string, Tell>>>> = {
-  pharo: {
-    initialize: (fields) => {
-      const can = isObject(fields["agentCapabilities"]) ? fields["agentCapabilities"] : {};
-      const mcp = isObject(can["mcpCapabilities"]) ? can["mcpCapabilities"] : {};
-      return (
-        has(fields, "authenticationMethods") || has(can, "sessionModes") || has(mcp, "supportedTransports")
-      );
-    },
-    "session/request_permission": insteadOf("outcome", "selectedOptionId"),
-    "terminal/wait_for_exit": (fields) => has(fields, "output"),
-  },
-  scoped: {
-    initialize: (fields) =>
-      fields["protocolVersion"] === 1 &&
-      insteadOf("info", "capabilities", "requiredClientCapabilities")(fields) &&
-      !has(fields, "agentCapabilities"),
-    authenticate: (fields) => has(fields, "success"),
-    "session/new": (fields) => has(fields, "createdAt") && !has(fields, "modes", "configOptions"),
-    "session/load": (fields) => has(fields, "messageCount"),
-    "session/request_permission": insteadOf("outcome", "granted"),
-    "fs/write_text_file": (fields) => has(fields, "bytesWritten"),
-    "terminal/wait_for_exit": (fields) => has(fields, "timedOut"),
-  },
+/** Of answers, by the method of the request. */
+const results: Tells = {
+  initialize: [
+    ["pharo", "authenticationMethods"],
+    ["pharo", "agentCapabilities/sessionModes"],
+    ["pharo", "agentCapabilities/mcpCapabilities/supportedTransports"],
+    ["scoped", "capabilities", "agentCapabilities"],
+    ["scoped", "requiredClientCapabilities", "agentCapabilities"],
+  ],
+  "session/request_permission": [
+    ["pharo", "selectedOptionId", "outcome"],
+    ["scoped", "granted", "outcome"],
+  ],
+  "fs/write_text_file": [["scoped", "bytesWritten"]],
+  "terminal/wait_for_exit": [
+    ["pharo", "output"],
+    ["scoped", "timedOut"],
+  ],
 };
 
 /** The dialect that a request or notification is written in; undefined for one that may be of version 1 or 2. */
-export function dialectOf(method: string, params: unknown): DialectName | undefined {
-  return found(tells, method, params);
-}
-
-/** Whether a request decides for pharo where `initialize` could not tell (8.1). */
-export function decidesForPharo(method: string, params: unknown): boolean {
-  // a mistake in version 1, and what pharo always sends
-  const hasNoCwd = method === "session/load" && isObject(params) && !has(params, "cwd");
-  return hasNoCwd || dialectOf(method, params) === "pharo";
+export function dialectOfParams(method: string, value: unknown): string | undefined {
+  return told(params[method], method, value);
 }
 
 /** The same for the answer to a request of this method. */
-export function dialectOfAnswer(method: string, result: unknown): DialectName | undefined {
-  return found(answerTells, method, result);
+export function dialectOfResult(method: string, value: unknown): string | undefined {
+  return told(results[method], method, value);
 }
 
-function found(
-  table: Readonly<Record<DialectName, Readonly<Record<string, Tell>>>>,
-  method: string,
-  fields: unknown,
-): DialectName | undefined {
-  if (!isObject(fields)) return undefined;
-  if (table.pharo[method]?.(fields) === true) return "pharo";
-  return table.scoped[method]?.(fields) === true ? "scoped" : undefined;
+/** How version 1 recognises dialects in what it receives. */
+export const dialectTells: DialectTells = {
+  params: dialectOfParams,
+  result: dialectOfResult,
+  // it has no rule against fields that it does not know
+  paramsThatPass: new Set(["authenticate", "fs/read_text_file", "terminal/wait_for_exit"]),
+  resultsThatPass: new Set(["fs/write_text_file", "terminal/wait_for_exit"]),
+};
+
+function told(tells: readonly Tell[] = [], method: string, value: unknown): string | undefined {
+  if (!isObject(value)) return undefined;
+  // version 2 has fields of these names
+  const { protocolVersion, info } = value;
+  if (method === "initialize" && (info !== undefined || protocolVersion === 2)) return undefined;
+  const found = tells.find(
+    ([, path, ours]) => has(value, path.split("/")) && (ours === undefined || !has(value, ours.split("/"))),
+  );
+  return found?.[0];
+}
+
+function has(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return value !== undefined;
+  if (name === "") return isObject(value) && Object.keys(value).length > 0;
+  if (name === "*") return Array.isArray(value) && value.some((item) => has(item, rest));
+  return isObject(value) && has(value[name], rest);
 }
 
 /** The sentence for a message of a dialect that is not enabled. */
-export function dialectSentence(what: string, dialect: DialectName): string {
+export function dialectSentence(what: string, dialect: string): string {
   const option = `with parley: --edition ${dialect}, or "edition": "${dialect}" for the agent in the config; for the editor of a bridge --as ${dialect}`;
   return `${what}: this is written in the dialect "${dialect}", which is not enabled here; add "${dialect}" to the editions (${option})`;
 }
 
-/** Throws the error to answer a request with that is written in a dialect. */
-export function refuseDialect(method: string, params: unknown): void {
-  const dialect = dialectOf(method, params);
-  if (dialect === undefined) return;
-  throw dialectError("invalid_params", method, dialect);
+/** Throws the error to answer `initialize` with where it is written in a dialect. */
+export function refuseDialect(initialize: unknown): void {
+  const dialect = dialectOfParams("initialize", initialize);
+  if (dialect !== undefined) throw dialectError("invalid_params", "initialize", dialect);
 }
 
 /** The same sentence as an error. */
 export function dialectError(
   kind: "invalid_params" | "unavailable",
   what: string,
-  dialect: DialectName,
+  dialect: string,
 ): RequestError {
   return new RequestError(kind, dialectSentence(what, dialect), {
     data: { reason: "dialect_not_enabled", dialect },
@@ -139,7 +135,7 @@ export function dialectError(
 }
 
 /** The error for an answer to our request that is written in a dialect. */
-export function dialectAnswer(method: string, dialect: DialectName): ConnectionError {
+export function dialectAnswer(method: string, dialect: string): ConnectionError {
   const cause = dialectError("unavailable", `the answer to ${method}`, dialect);
   return new ConnectionError("protocol", cause.message, { cause });
 }

@@ -5,36 +5,43 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities, Lost } from "./agent-edition.ts";
 import { withPartsMeta, withPartsMetaInV1 } from "./capability-meta.ts";
-import type { DialectName } from "./dialect.ts";
+import type { Dialect } from "./dialect.ts";
 import { terminalOutputKey } from "./vendor-extensions.ts";
 
-/**
- * A wire format of the protocol: version 1 or 2, or a dialect of version 1. More will be added: give a `switch` over it a
- * `default:`.
- */
-export type Edition = "v1" | "v2" | "pharo" | "scoped";
+/** A version of the protocol. More will be added: give a `switch` over it a `default:`. */
+export type Edition = "v1" | "v2";
 
-/** One edition of the protocol or more, newest first. */
-export type Editions = readonly [Edition, ...Edition[]];
+/** One version of the protocol or dialect of version 1, or more of them, the preferred one first. */
+export type Editions = readonly [Edition | Dialect, ...(Edition | Dialect)[]];
+
+/** The name of what a connection speaks: a version of the protocol, or a dialect as it calls itself. */
+export type EditionName = Edition | (string & {});
 
 /** The editions that are spoken unless an app says otherwise. */
 export const defaultEditions: Editions = ["v2", "v1"];
 
-export const allEditions: Editions = ["v2", "v1", "pharo", "scoped"];
+/** The name of an edition. */
+export function nameOf(edition: Edition | Dialect): EditionName {
+  return isDialect(edition) ? edition.name : edition;
+}
 
-export function isDialect(edition: Edition): edition is DialectName {
-  return edition === "pharo" || edition === "scoped";
+export function isDialect(edition: Edition | Dialect): edition is Dialect {
+  return typeof edition === "object";
+}
+
+export function dialectsOf(editions: readonly (Edition | Dialect)[]): readonly Dialect[] {
+  return editions.filter(isDialect);
 }
 
 /** The number that an edition has in `initialize`. */
 export type ProtocolVersion = 1 | 2;
 
-export function versionOf(edition: Edition): ProtocolVersion {
+export function versionOf(edition: EditionName | Dialect): ProtocolVersion {
   return edition === "v2" ? 2 : 1;
 }
 
 /** The versions to negotiate. Dialects are translated to version 1 before. */
-export function versionsOf(editions: readonly Edition[]): readonly ProtocolVersion[] {
+export function versionsOf(editions: readonly (Edition | Dialect)[]): readonly ProtocolVersion[] {
   const versions = editions.filter((edition) => !isDialect(edition)).map(versionOf);
   return versions.length === 0 ? [1] : versions;
 }

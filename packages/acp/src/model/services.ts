@@ -17,7 +17,7 @@ export interface ReadTextOptions {
   readonly limit?: number | undefined;
   /**
    * How the text stands for the bytes of the file. With "base64" and "hex" any file can be read, and `line` and `limit` are
-   * refused. Clients of v1 without a dialect, and of the dialect "pharo", have "utf-8" only. Default "utf-8".
+   * refused. Clients of v1 have "utf-8" only, unless their dialect has others. Default "utf-8".
    */
   readonly encoding?: TextEncoding | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */
@@ -31,8 +31,8 @@ export interface ReadTextOptions {
 /** Options for writing a file. */
 export interface WriteTextOptions {
   /**
-   * How `content` stands for the bytes to write. Clients of v1 without a dialect, and of the dialect "pharo", have "utf-8"
-   * only. Default "utf-8".
+   * How `content` stands for the bytes to write. Clients of v1 have "utf-8" only, unless their dialect has
+   * others. Default "utf-8".
    */
   readonly encoding?: TextEncoding | undefined;
   /**
@@ -41,8 +41,8 @@ export interface WriteTextOptions {
    */
   readonly overwrite?: boolean | undefined;
   /**
-   * Whether missing directories are made. False rejects with RequestError "not_found" if one is missing. Only clients of the
-   * dialect "scoped" leave them out. Default true.
+   * Whether missing directories are made. False rejects with RequestError "not_found" if one is missing. Clients of v1
+   * make them, unless their dialect can leave them out. Default true.
    */
   readonly createDirectories?: boolean | undefined;
   /** Whether to follow symbolic links. False for a path from `realPath`: a link in it is refused. Default true. */

@@ -1,7 +1,7 @@
 // The interface of session stores.
 
 import type { ArchiveFilter } from "./agent-status.ts";
-import type { JsonValue } from "./dialect-types.ts";
+import type { JsonValue } from "./custom-types.ts";
 
 /** An entry in the form that stores keep: the content is JSON text, which `readEntry` parses. */
 export interface StoredEntry {

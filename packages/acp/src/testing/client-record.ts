@@ -1,7 +1,7 @@
 // Records what a scripted client has seen as reproducible JSON, and reduces it to what both versions can express.
 
 import { isObject } from "../base/objects.ts";
-import type { Edition } from "../edition/negotiate.ts";
+import type { EditionName } from "../edition/negotiate.ts";
 import type { Entry } from "../model/entry.ts";
 import { viewFrom } from "../view/apply-entry.ts";
 import { snapshot, type ViewSnapshot } from "../view/snapshot.ts";
@@ -51,7 +51,7 @@ export interface RecordedSession {
 /** A record of everything that a scripted client has seen, as JSON that is the same in every run. */
 export interface ClientRecord {
   /** The negotiated edition; absent without a connection. */
-  readonly edition?: Edition;
+  readonly edition?: EditionName;
   /** The agent's part of the handshake; absent without a connection. */
   readonly agent?: { readonly info: unknown; readonly capabilities: unknown; readonly authMethods: unknown };
   /** The results of all steps, in order. */

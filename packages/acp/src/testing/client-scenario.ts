@@ -4,7 +4,7 @@ import type { Credentials } from "../edition/agent-edition.ts";
 import type { Editions } from "../edition/negotiate.ts";
 import type { ElicitationResponse } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
-import type { JsonValue } from "../model/dialect-types.ts";
+import type { JsonValue } from "../model/custom-types.ts";
 import type { OutgoingMcpServer } from "../model/outgoing.ts";
 import type { UnstableFeatures } from "../validation/unstable-features.ts";
 import type { RawMessage, WireRules } from "./scripted-wire.ts";

@@ -184,7 +184,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
             if (opening.has(method)) opened(named, run);
           },
           updated({ sessionId, update }) {
-            // the dialect scoped has no `update`
+            // a dialect may have no `update`
             const { sessionUpdate, state } = (update ?? {}) as { sessionUpdate?: unknown; state?: unknown };
             if (sessionUpdate === "state_update" && state === "idle") turnEnded(sessionId);
           },

@@ -46,8 +46,8 @@ export const formSchema = asInTheModel("the schema of a form", validate.Elicitat
 export const encoding = oneOf("utf-8", "utf-16le", "latin1", "ascii", "base64", "hex");
 
 export const editions = listOf(
-  oneOf("v1", "v2", "pharo", "scoped"),
-  'a list of editions, "v1", "v2", "pharo" or "scoped"',
+  either(oneOf("v1", "v2"), object),
+  'a list of editions: "v1", "v2" and dialects',
 );
 export const unstable = either(oneOf("*"), listOf(oneOf(...unstableFeatures), "a list of unstable features"));
 export const rawMessage = either(text, object, listOf(anything, "a batch"));

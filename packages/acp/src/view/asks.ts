@@ -1,7 +1,7 @@
 // Applies questions to the user and their answers to a view.
 
 import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
-import { operationSubject } from "../model/dialect-types.ts";
+import { operationSubject } from "../model/custom-types.ts";
 import type { Entry } from "../model/entry.ts";
 import { presumeRefused, upsertToolCall } from "./tool-calls.ts";
 import { addItem, firstSight, touch, touchPart, type ViewState } from "./view-state.ts";

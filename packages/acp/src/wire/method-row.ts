@@ -43,4 +43,15 @@ export interface WireVersion {
    * they are received as they came. Unless they are moved, they are refused when they are sent.
    */
   readonly extras?: "moved" | "received";
+  /** Recognises messages of dialects, to refuse them with a sentence of their own. Not for raw peers. */
+  readonly dialects?: DialectTells;
+}
+
+/** Tells the dialect that a message is written in; undefined for none. */
+export interface DialectTells {
+  params(method: string, value: unknown): string | undefined;
+  result(method: string, value: unknown): string | undefined;
+  /** The methods whose messages in a dialect would pass the validators. */
+  readonly paramsThatPass: ReadonlySet<string>;
+  readonly resultsThatPass: ReadonlySet<string>;
 }

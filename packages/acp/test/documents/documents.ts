@@ -63,7 +63,8 @@ export function documentNamed(name: (typeof names)[number]): Document {
 }
 
 function read(name: string): Document {
-  return JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), "utf8")) as Document; // our own file
+  const folder = name === "pharo" || name === "scoped" ? "../../../dialects/test/documents/" : "";
+  return JSON.parse(readFileSync(new URL(`${folder}${name}.json`, import.meta.url), "utf8")) as Document; // our own file
 }
 
 /** What the document shows of the message. */

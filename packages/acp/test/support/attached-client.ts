@@ -9,7 +9,7 @@ import {
   type ClientDefinition,
   type ClientSession,
   client,
-  type Edition,
+  type Editions,
   type SessionUpdate,
   type Transport,
 } from "../../src/index.ts";
@@ -89,7 +89,7 @@ interface LoadOptions {
 }
 
 interface Client extends Partial<ClientDefinition> {
-  readonly edition?: Edition;
+  readonly edition?: Editions[number];
   readonly principal?: string;
 }
 

@@ -4,6 +4,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import * as beyondV1 from "../../src/edition/dialect-keys.ts";
 import {
   type AgentConnection,
   type AgentDefinition,
@@ -21,7 +22,7 @@ import {
 } from "../../src/index.ts";
 import type { ProtocolVersion } from "../../src/internal.ts";
 import { Connection, type IncomingRequest } from "../../src/jsonrpc.ts";
-import { memoryPair } from "../../src/transport.ts";
+import { type Dialect, memoryPair } from "../../src/transport.ts";
 
 export const editionChoices: Readonly<Record<string, Editions>> = {
   v1: ["v1"],
@@ -34,7 +35,7 @@ export interface Pair {
   /** What is spoken in the end. */
   readonly version: ProtocolVersion;
   /** What the transports of both say that they translate. Their messages have the shapes of version 1. */
-  readonly dialect?: "pharo" | "scoped";
+  readonly dialect?: Dialect;
 }
 
 /** The same test in version 1, in version 2, and with a handshake between two that speak both. */
@@ -45,8 +46,17 @@ export function inEveryVersion(name: string, run: (pair: Pair) => Promise<void>)
   }
 }
 
+/** A dialect that can say everything beyond version 1. Nothing is translated to it. */
+export const richDialect: Dialect = {
+  name: "rich",
+  understands: Object.values(beyondV1),
+  isSpokenByClient: () => false,
+  isSpokenByAgent: () => false,
+  load: () => Promise.reject(new Error("there is nothing to load")),
+};
+
 /** Two that speak a dialect, as they look from inside: in the shapes of version 1. */
-export const scoped: Pair = { editions: ["v1"], version: 1, dialect: "scoped" };
+export const inDialect: Pair = { editions: ["v1"], version: 1, dialect: richDialect };
 export const plainV1: Pair = { editions: ["v1"], version: 1 };
 
 export type Prompted = AgentDefinition["prompt"];

@@ -15,7 +15,7 @@ export const launcher = bundled === undefined ? sourceLauncher : join(bundled, "
 
 /** Paths below packages/ of the programs that are bundled together with `parley`. */
 export const testPrograms = [
-  "acp/test/support/scripted-agent-process.ts",
+  "conformance/test/support/scripted-agent-process.ts",
   "client/test/support/scripted-peer.ts",
   "acp/test/interop/app-agent.ts",
   "acp/test/interop/app-sdk-agent.ts",

@@ -7,8 +7,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { agent, type Edition } from "@parley/acp";
+import { agent } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
+import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { endpointOf } from "../providers/provider-config.ts";
 import { openAccount } from "./account.ts";
 import { credentialsFile } from "./credentials-file.ts";
@@ -33,7 +34,7 @@ interface Answer {
 }
 
 /** Our agent without a key, and a client of the edition whose messages the test writes. */
-async function connect(t: TestContext, edition: Edition, env: Record<string, string> = {}) {
+async function connect(t: TestContext, edition: NamedEdition, env: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "parley-account-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const baseUrl = await provider(t);
@@ -47,7 +48,13 @@ async function connect(t: TestContext, edition: Edition, env: Record<string, str
     credentials: credentialsFile(join(folder, "credentials.json")),
   });
   const [near, far] = memoryPair();
-  agent({ name: "a", version: "1", editions: [edition], auth: login, prompt: () => undefined }).connect(far);
+  agent({
+    name: "a",
+    version: "1",
+    editions: [editionNamed(edition)],
+    auth: login,
+    prompt: () => undefined,
+  }).connect(far);
   const waiting: ((answer: Answer) => void)[] = [];
   near.start({
     message: (value) => waiting.shift()?.(value as Answer),

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { client, type SessionUpdate } from "@parley/acp";
 import { memoryStore } from "@parley/acp/store";
 import { memoryPair } from "@parley/acp/transport";
+import { scoped } from "@parley/dialects";
 import {
   type Answer,
   calls,
@@ -234,7 +235,7 @@ inEveryVersion("A115 A116 A117 sessions can be archived and named by the user", 
 
 test("a client that speaks a dialect is told the modes and options before it has a session", async (t) => {
   const [near, far] = memoryPair();
-  for (const end of [near, far]) Object.assign(end, { dialect: "scoped" });
+  for (const end of [near, far]) Object.assign(end, { dialect: scoped() });
   const served = codingAgent({ version: "1", models: [scriptedModel([])], tools });
   t.after(() => served.close());
   served.connect(far);

@@ -7,6 +7,7 @@ import { withTimeout } from "@parley/acp/jsonrpc";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
 import { commandHooks, credentialsFile, openAccount } from "@parley/agent/internal";
+import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import {
   configPath,
@@ -32,6 +33,8 @@ export async function serve(values: Invocation["values"]): Promise<number> {
   const hasNotice = values["no-notice"] !== true;
   const version = ownVersion();
   const { mode, effort, autoApprove, maxTurnRequests: maxRequests, compactAt, privateHosts } = config;
+  const [first, ...others] = editionsOption(values) ?? [];
+  const editions = first && ([editionNamed(first), ...others.map(editionNamed)] as const);
   const credentials = credentialsFile(credentialsPath());
   const env = { ...process.env };
   // they may have any name, by which a sandbox does not know a key, so no command inherits them
@@ -69,7 +72,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     lastingGrants: async () => (await import("./lasting-grants.ts")).lastingGrants(),
     loginShell: config.loginShell ?? true,
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
-    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions: editionsOption(values) }),
+    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions }),
     log: (level, message, data) => {
       if (level !== "error" && level !== "warn") return;
       const lost = lossesIn(data);

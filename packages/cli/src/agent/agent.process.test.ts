@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { client, type PermissionRequest, type SessionUpdate, textOf } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import { spawnTransport } from "@parley/acp/node";
+import { pharo } from "@parley/dialects";
 import { launcher } from "../../../acp/test/support/programs.ts";
 import { editors, setupFor } from "../settings/editor-setup.ts";
 
@@ -212,7 +213,7 @@ test("--edition chooses what the agent speaks, and a wrong name is told", patien
   const { env, cwd } = home("editions");
   writeFileSync(join(cwd, "notes.txt"), "hello world\n");
   const child = spawnTransport(launcher, ["agent", "--edition", "v1,pharo"], { env });
-  const agent = await client({ name: "test", version: "1", editions: ["pharo"] }).connect(child);
+  const agent = await client({ name: "test", version: "1", editions: [pharo()] }).connect(child);
   assert.equal(agent.edition, "pharo");
   const session = await agent.newSession({ cwd });
   const updates: SessionUpdate[] = [];

@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { memoryPair } from "@parley/acp/transport";
 import { codingAgent } from "@parley/agent";
 import { rememberedRules, ruleText } from "@parley/client/internal";
+import { scoped } from "@parley/dialects";
 import { lastingGrants } from "./lasting-grants.ts";
 
 const limit = { timeout: 60_000 };
@@ -42,7 +43,7 @@ async function asked(file: string, folder: string, prompts: readonly string[], p
   const [near, far] = memoryPair();
   const agent = codingAgent({
     version: "1",
-    editions: ["scoped"],
+    editions: [scoped()],
     sandbox: "off",
     lastingGrants: async () => lastingGrants(file),
     offlineNotice: () => false,

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { test } from "node:test";
+import { pharo } from "@parley/dialects";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 
 test("the agents that can be named are listed, with whether they are here", patience, (t) => {
@@ -66,7 +67,7 @@ test("an agent is added with its sandbox, its state and its hosts", patience, (t
 
 test("an agent is added with the edition that it speaks, and spoken to in it", patience, (t) => {
   const { parley, agent, configFile } = agentHome(t);
-  const [command = "", ...args] = agent({ editions: ["pharo"] });
+  const [command = "", ...args] = agent({ editions: [pharo()] });
   const added = parley(["agents", "add", "mine", "--edition", "pharo", "--", command, ...args]);
   assert.equal(added.status, 0, added.stderr);
   assert.equal(JSON.parse(readFileSync(configFile(), "utf8")).agents.mine.edition, "pharo");

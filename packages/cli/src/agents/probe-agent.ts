@@ -6,7 +6,7 @@ import { join } from "node:path";
 import {
   type ClientConnection,
   type ClientSession,
-  type Edition,
+  type EditionName,
   RequestError,
   type SessionConfigOption,
 } from "@parley/acp";
@@ -22,7 +22,7 @@ export interface AgentFacts extends SessionFacts {
   readonly title: string;
   readonly version?: string;
   readonly protocol: number;
-  readonly edition: Edition;
+  readonly edition: EditionName;
   readonly handshakeMs: number;
   readonly offers: readonly string[];
   /** Whether it opens a session, or why not. */

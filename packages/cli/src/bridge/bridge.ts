@@ -1,11 +1,11 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different editions of the protocol.
 
-import type { Edition } from "@parley/acp";
 import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
 import type { ExitStatus } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
 import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
+import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
 import { editionNames, editionOption } from "../settings/edition-choice.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
@@ -33,9 +33,9 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
 }
 
 interface Bridge {
-  readonly as: Edition;
+  readonly as: NamedEdition;
   /** What the agent speaks; undefined: version 1 or 2, as it answers. */
-  readonly agentEdition: Edition | undefined;
+  readonly agentEdition: NamedEdition | undefined;
   readonly isStrict: boolean;
   readonly command: string;
   readonly args: readonly string[];
@@ -50,8 +50,8 @@ async function serve({ as, agentEdition, isStrict, command, args, log }: Bridge)
   const agent = spawnTransport(command, args, { onStderr: (text) => void process.stderr.write(text) });
   log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.pid });
   const between = relay(byteTransport(editor, { platform: nodePlatform }), agent, {
-    as,
-    agentEdition,
+    as: editionNamed(as),
+    agentEdition: agentEdition && editionNamed(agentEdition),
     losses: isStrict ? "strict" : "lossy",
     log: log.log,
     readText: readWorkspaceText,

@@ -2,9 +2,9 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Edition } from "@parley/acp";
 import type { McpServer } from "@parley/acp/model";
 import type { RemoteSpec } from "@parley/client";
+import type { NamedEdition } from "@parley/dialects";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import type { PolicyFile } from "../permissions/policy-rules.ts";
@@ -25,7 +25,7 @@ export interface LiveOptions {
   /** Take the session from another client that has it. */
   readonly takesOver?: boolean | undefined;
   /** The edition that the agent speaks. Default: that of its entry. */
-  readonly edition?: Edition | undefined;
+  readonly edition?: NamedEdition | undefined;
   readonly cwd: string;
   /** --cwd was given; otherwise a continued session has its own. */
   readonly isCwdGiven: boolean;

@@ -1,6 +1,6 @@
 // The interface of the printers of `parley run`, and a printer that removes known secrets.
 
-import type { Edition, Entry, PromptResult } from "@parley/acp";
+import type { EditionName, Entry, PromptResult } from "@parley/acp";
 import type { StreamRedactor } from "@parley/acp/redact";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { safeText } from "../terminal/sanitise.ts";
@@ -10,7 +10,7 @@ export interface RunStart {
   /** The version of the protocol. */
   readonly protocol: number;
   /** Its edition, which may be a dialect of version 1. */
-  readonly edition: Edition;
+  readonly edition: EditionName;
   /** The agent's id of the session. */
   readonly sessionId: string;
   /** The id in the history, if the session is stored. */

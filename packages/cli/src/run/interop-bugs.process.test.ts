@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { editionNamed } from "@parley/dialects";
 import { eventsOf, interruptAt, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
@@ -343,7 +344,7 @@ suite("interoperability bugs", { concurrency: 2 }, () => {
       async () => {
         const authMethods = [{ type: "agent" as const, methodId: "browser", name: "In the browser" }];
         const named = edition === "v1" ? [] : ["--edition", edition];
-        const scenario = { loginRequired: true, authMethods, editions: [edition] } as const;
+        const scenario = { loginRequired: true, authMethods, editions: [editionNamed(edition)] } as const;
         const { status, stderr } = await probe.run(scenario, named);
         assert.equal(status, 6);
         assert.match(stderr, /wants a login.*\n.*\n.*browser \(In the browser\)/);

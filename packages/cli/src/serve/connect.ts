@@ -1,12 +1,13 @@
 // `parley connect URL`: a remote agent as a local one, on stdin and stdout.
 
 import { resolve } from "node:path";
-import type { Edition, Transport } from "@parley/acp";
+import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
 import { byteTransport, type EndReason, memoryPair } from "@parley/acp/transport";
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, reachAgent } from "@parley/client/internal";
+import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { launchFailure } from "../agents/with-agent.ts";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
@@ -74,13 +75,16 @@ export async function run({ values, words }: Invocation): Promise<number> {
 }
 
 /** The agent in the edition of the editor. What it cannot express is said once, as a bridge does. */
-async function translated(agent: Transport, agentEdition: Edition) {
+async function translated(agent: Transport, edition: NamedEdition) {
   const [{ relay }, { openBridgeLog }] = await Promise.all([
     import("@parley/acp/relay"),
     import("../bridge/bridge-log.ts"),
   ]);
   const [near, far] = memoryPair();
-  const { closed } = relay(far, agent, { agentEdition, log: openBridgeLog(undefined).log });
+  const { closed } = relay(far, agent, {
+    agentEdition: editionNamed(edition),
+    log: openBridgeLog(undefined).log,
+  });
   return { transport: near, closed };
 }
 

@@ -2,7 +2,7 @@
 
 import { networkInterfaces } from "node:os";
 import { basename, resolve } from "node:path";
-import { isDialect, optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/internal";
 import type { Gateway } from "@parley/gateway";
 import type { Invocation } from "../command/command.ts";
 import { listOption, textOption } from "../command/option-values.ts";
@@ -41,11 +41,12 @@ export function announce({ gateway, agent, values, isTokenKnown }: Announced, { 
     });
   if (!isTokenKnown) say(`token\n  ${gateway.token}`, { type: "token", token: gateway.token });
   const parley = commandToType();
-  const dialect = editionsOption(values)?.find(isDialect);
+  const [edition, second] = editionsOption(values) ?? ["v1"];
+  const isDialect = second === undefined && edition !== "v1" && edition !== "v2";
   const option = [
     tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`,
     // who does not name a dialect is not understood
-    dialect === undefined || editionsOption(values)?.length !== 1 ? "" : ` --edition ${dialect}`,
+    isDialect ? ` --edition ${edition}` : "",
   ].join("");
   const command = `${parley} connect${option} ${url}`;
   const run = `${parley} run${option} --url ${url} "PROMPT"`;

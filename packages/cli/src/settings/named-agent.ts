@@ -1,7 +1,6 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
 import { dirname } from "node:path";
-import type { Edition } from "@parley/acp";
 import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { keyVariables } from "@parley/agent/internal";
@@ -15,6 +14,7 @@ import {
   commandEntry,
   readyAgents,
 } from "@parley/client/internal";
+import type { NamedEdition } from "@parley/dialects";
 import { type CommandError, usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { agentCredentials } from "./agent-credentials.ts";
@@ -79,7 +79,7 @@ export function isOwnAgent({ command, args }: Pick<CommandEntry, "command" | "ar
 }
 
 /** The entry with the edition that the agent speaks. Our own agent is told which one. */
-function speaking(entry: AgentEntry, edition: Edition | undefined): AgentEntry {
+function speaking(entry: AgentEntry, edition: NamedEdition | undefined): AgentEntry {
   if (edition === undefined) return entry;
   if (entry.transport !== "stdio" || !isOwnAgent(entry)) return { ...entry, edition };
   // the last one counts
@@ -105,7 +105,7 @@ export interface ChosenAgent {
 export function chooseAgent(
   name: string | undefined,
   argv: readonly string[],
-  edition?: Edition,
+  edition?: NamedEdition,
   address?: RemoteSpec,
   warn?: (text: string) => void,
 ): ChosenAgent {

@@ -16,7 +16,7 @@ const folder = new TapFolder();
 after(() => folder.remove());
 const posix = { timeout: 120_000, skip: process.platform === "win32" && "the launcher is a shell script" };
 const program = fileURLToPath(
-  new URL("../../../acp/test/support/scripted-agent-process.ts", import.meta.url),
+  new URL("../../../conformance/test/support/scripted-agent-process.ts", import.meta.url),
 );
 
 async function through(command: readonly string[], version: 1 | 2): Promise<ClientRecord> {

@@ -44,7 +44,7 @@ const scenario = {
     { say: "summary.txt." },
   ],
 };
-const agentProgram = join(import.meta.dirname, "../../../acp/test/support/scripted-agent-process.ts");
+const agentProgram = join(import.meta.dirname, "../../../conformance/test/support/scripted-agent-process.ts");
 const scriptedAgent = [
   process.execPath,
   "--conditions=parley-source",

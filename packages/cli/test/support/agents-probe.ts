@@ -29,7 +29,7 @@ export function agentHome(t: TestContext) {
       scenarios += 1;
       const file = join(folder, `scenario-${scenarios}.json`);
       writeFileSync(file, JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario }));
-      return [...programCommand("acp/test/support/scripted-agent-process.ts"), file];
+      return [...programCommand("conformance/test/support/scripted-agent-process.ts"), file];
     },
     parley(
       args: readonly string[],

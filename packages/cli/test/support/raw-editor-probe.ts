@@ -9,7 +9,7 @@ export type Line = Record<string, unknown>;
 
 export function scriptedCommand(scenario: Omit<AgentScenario, "parley" | "version">): string[] {
   const json = JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario });
-  return [...programCommand("acp/test/support/scripted-agent-process.ts"), json];
+  return [...programCommand("conformance/test/support/scripted-agent-process.ts"), json];
 }
 
 export class RawEditor {

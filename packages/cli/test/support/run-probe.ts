@@ -60,7 +60,7 @@ export class RunProbe {
     const play = isSteps(scenario) ? { otherwise: scenario } : scenario;
     const file = join(this.folder, `scenario-${++this.#scenarios}.json`);
     writeFileSync(file, JSON.stringify({ parley: "agent-scenario", version: 1, ...play }));
-    return [...programCommand("acp/test/support/scripted-agent-process.ts"), file];
+    return [...programCommand("conformance/test/support/scripted-agent-process.ts"), file];
   }
 
   parley(args: readonly string[], options: RunOptions = {}): Promise<Ran> {

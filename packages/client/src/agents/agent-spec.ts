@@ -1,8 +1,8 @@
 // Describes how an agent is started or reached.
 
-import type { Edition } from "@parley/acp";
-import { allEditions, argumentText, isObject } from "@parley/acp/internal";
+import { argumentText, isObject } from "@parley/acp/internal";
 import type { JsonValue } from "@parley/acp/model";
+import { editionNames, type NamedEdition } from "@parley/dialects";
 
 /** The mode, model and options of new sessions. */
 export interface SessionSetup {
@@ -26,7 +26,7 @@ export interface CommandSpec {
    * The edition of the protocol that it speaks (docs/editions.md). A dialect, "pharo" or "scoped", must be named. Default:
    * `editions` of the client, which is version 2 or 1, as the agent answers.
    */
-  readonly edition?: Edition | undefined;
+  readonly edition?: NamedEdition | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number | undefined;
   /** Known deviations of the agent. */
@@ -158,9 +158,9 @@ export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
       throw new TypeError(`${where}: ${member} must be a text that is not empty, got ${argumentText(value)}`);
   }
   const { edition } = spec;
-  if (edition !== undefined && !allEditions.includes(edition))
+  if (edition !== undefined && !editionNames.includes(edition))
     throw new TypeError(
-      `${where}: edition must be one of ${allEditions.join(", ")}, got ${argumentText(edition)}`,
+      `${where}: edition must be one of ${editionNames.join(", ")}, got ${argumentText(edition)}`,
     );
   // as: an entry is a spec too, and keeps its origin
   const { origin = "config" } = spec as Partial<AgentEntry>;
@@ -176,7 +176,10 @@ export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
 }
 
 /** A turn of version 2 goes on after the answer to its prompt, where plain POST has nothing to carry it. */
-function plainEdition({ edition = "v1", url }: RemoteSpec, where: string): { readonly edition: Edition } {
+function plainEdition(
+  { edition = "v1", url }: RemoteSpec,
+  where: string,
+): { readonly edition: NamedEdition } {
   if (edition === "v2")
     throw new TypeError(
       `${where}: plainPost cannot carry v2, whose turns go on after the answer; use v1 or a dialect`,

@@ -1,8 +1,8 @@
 // Merges the ready agents with those of the config file.
 
-import type { Edition } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
+import type { NamedEdition } from "@parley/dialects";
 import type { CommandProfile } from "@parley/sandbox";
 import type { AgentEntry, AgentSpec, CommandEntry } from "../agents/agent-spec.ts";
 import { readyAgents } from "../agents/ready-agents.ts";
@@ -46,7 +46,7 @@ export interface AgentSection {
   /** Values of other options, by the option's id, category or name. */
   readonly options?: Readonly<Record<string, string>>;
   /** The edition of the protocol that it speaks; a dialect must be named. Default: "v2" or "v1", as it answers. */
-  readonly edition?: Edition;
+  readonly edition?: NamedEdition;
   /** How long the agent may take to start, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number;
 }

@@ -9,6 +9,7 @@ import {
 } from "@parley/acp";
 import { isDialectError, optional } from "@parley/acp/internal";
 import { withTimeout } from "@parley/acp/jsonrpc";
+import { editionNamed } from "@parley/dialects";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
 import { quirksOf } from "../agents/ready-agents.ts";
@@ -74,7 +75,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
   const app = client({
     ...offered,
-    ...(entry.edition !== undefined && { editions: [entry.edition] as const }),
+    ...(entry.edition !== undefined && { editions: [editionNamed(entry.edition)] as const }),
     connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
   });
   const started = performance.now();

@@ -1,6 +1,6 @@
 // The events of an agent's process for the user.
 
-import type { Edition } from "@parley/acp";
+import type { EditionName } from "@parley/acp";
 
 /** An event of the agent's process or connection. */
 export type LaunchEvent =
@@ -33,7 +33,7 @@ export type LaunchEvent =
       readonly kind: "ready";
       readonly handshakeMs: number;
       readonly agent: string;
-      readonly edition: Edition;
+      readonly edition: EditionName;
     }
   /**
    * An agent that ran in a sandbox has ended, and there are new hooks and settings in its workspace, which other programs

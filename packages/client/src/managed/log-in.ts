@@ -1,6 +1,6 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
-import { isDialect, isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/internal";
 import { withTimeout } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
@@ -116,7 +116,8 @@ export function loginCommandFor(entry: AgentEntry): string {
   const { name, origin, transport, edition } = entry;
   const isTyped = origin === "command" && transport === "stdio";
   // a dialect must be named
-  const dialect = edition !== undefined && isDialect(edition) ? `--edition ${edition} ` : "";
+  const dialect =
+    edition !== undefined && edition !== "v1" && edition !== "v2" ? `--edition ${edition} ` : "";
   return `parley agents login ${dialect}${isTyped ? `-- ${joinWords([entry.command, ...entry.args])}` : name}`;
 }
 

@@ -73,6 +73,9 @@ export async function manageAgent(
     get edition() {
       return process.latest.edition;
     },
+    get dialect() {
+      return process.latest.dialect;
+    },
     get counters() {
       return process.latest.counters;
     },

@@ -6,7 +6,7 @@ import type { AgentSpec } from "../agents/agent-spec.ts";
 /**
  * A connection to an agent that is restarted after a crash. Its sessions and prompts go on then. `info`, `capabilities`,
  * `authMethods`, `edition` and `counters` are those of the process that runs, or ran last. `closed` resolves when the agent
- * is closed for good. An agent that speaks `scoped` gets a further process for each further session that is open at once; all
+ * is closed for good. An agent of a dialect that has one session per connection, as `scoped`, gets a further process for each further session that is open at once; all
  * members but `sessions` are about the first one.
  */
 export interface ManagedAgent extends ClientConnection {

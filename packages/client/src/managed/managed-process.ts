@@ -1,7 +1,7 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
 import { ConnectionError } from "@parley/acp";
-import { isDialect, sleep } from "@parley/acp/internal";
+import { sleep } from "@parley/acp/internal";
 import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
@@ -103,7 +103,7 @@ export class ManagedProcess {
     const repeat = this.#repeat;
     this.#repeat = undefined;
     const { agent } = await this.running();
-    if (repeat !== undefined && isDialect(agent.edition)) {
+    if (repeat !== undefined && agent.dialect !== undefined) {
       const isIn = await repeat(agent).then(
         () => true,
         () => false,

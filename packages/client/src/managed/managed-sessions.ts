@@ -16,8 +16,8 @@ export function callAborted({ reason }: AbortSignal): ConnectionError {
 }
 
 /**
- * All sessions share one process. Only an agent that speaks `scoped` gets a further one for each further session that is
- * open at once: its calls for files and terminals do not name their session.
+ * All sessions share one process. Only an agent whose dialect has one session per connection gets a further one for each
+ * further session that is open at once: its calls for files and terminals do not name their session.
  */
 export class ManagedSessions {
   /** The first process, which serves everything that is not about a session. */
@@ -117,7 +117,7 @@ export class ManagedSessions {
   #free(): ManagedProcess {
     const { process: first } = this;
     const isTaken = [...this.#processOf.values()].includes(first);
-    if (!isTaken || first.latest.edition !== "scoped") return first;
+    if (!isTaken || first.latest.dialect?.oneSessionPerConnection !== true) return first;
     const further: ManagedProcess = first.another(this.#lookup(() => further));
     this.#further.add(further);
     void further.closed.then(() => this.#further.delete(further));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { AgentScenario } from "@parley/acp/testing";
+import { scoped } from "@parley/dialects";
 import { managed, patience, runs, say, scripted } from "../../test/support/managed-probe.ts";
 import { openHistory } from "../history.ts";
 import { connectAgent } from "../index.ts";
@@ -14,11 +15,11 @@ const cwd = tmpdir();
 // an agent of scoped is not told the directory of a session that is loaded
 const stored = "/";
 const sessions = ["one", "two"].map((sessionId) => ({ sessionId, cwd: stored }));
-const scoped = { editions: ["scoped"] } as const satisfies Partial<AgentScenario>;
+const scopedOnly = { editions: [scoped()] } as const satisfies Partial<AgentScenario>;
 
 /** A scripted agent that speaks scoped, and is known to. */
 function scopedAgent(t: TestContext, play: Partial<AgentScenario>) {
-  const { entry, starts } = scripted(t, { play: { ...scoped, sessions, ...play } });
+  const { entry, starts } = scripted(t, { play: { ...scopedOnly, sessions, ...play } });
   const pids = () => starts().map(({ pid }) => pid);
   return { entry: { ...entry, edition: "scoped" as const }, starts, pids };
 }

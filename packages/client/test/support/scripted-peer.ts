@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serveScenario } from "@parley/acp/internal/node";
+import { withDialects } from "../../../conformance/test/support/with-dialects.ts";
 
 const [folder = "", ...args] = process.argv.slice(2);
 const starts = readdirSync(folder).filter((name) => name.startsWith("start-")).length + 1;
@@ -18,4 +19,4 @@ if (typeof scenario.stderr === "string") process.stderr.write(scenario.stderr);
 if (scenario.exit !== undefined) process.exit(scenario.exit);
 // an agent that does not speak at all
 if (scenario.silent === true) setInterval(() => undefined, 2 ** 30);
-else await serveScenario({ parley: "agent-scenario", version: 1, ...scenario.play });
+else await serveScenario(withDialects({ parley: "agent-scenario", version: 1, ...scenario.play }));

@@ -7,13 +7,13 @@ import { relay } from "@parley/acp/relay";
 import { type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeatureOf } from "@parley/conformance";
+import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { logged, lossesOf, shownWithout } from "./documented-losses.ts";
 import { servicesOf, servicesWanted } from "./services-of-a-pair.ts";
 
 const limit = { timeout: 60_000 };
 const editions = ["v1", "v2", "pharo", "scoped"] as const;
-type Edition = (typeof editions)[number];
-const isDialect = (edition: Edition): boolean => edition === "pharo" || edition === "scoped";
+const isDialect = (edition: NamedEdition): boolean => edition === "pharo" || edition === "scoped";
 const pairs = editions
   .flatMap((client) => editions.map((agent) => [client, agent] as const))
   .filter((pair) => pair.some(isDialect));
@@ -26,7 +26,7 @@ interface Played {
 
 /** Plays the session that both editions of the scenario have, through a relay or directly. */
 async function played(
-  [client, agent]: readonly [Edition, Edition],
+  [client, agent]: readonly [NamedEdition, NamedEdition],
   by: "relay" | "direct",
   scenario = [client, agent] as const,
 ): Promise<Played> {
@@ -37,16 +37,19 @@ async function played(
   };
   const [near, clientSide] = memoryPair();
   const [agentSide, far] = by === "relay" ? memoryPair() : [undefined, clientSide];
-  const served = scriptedAgent({ ...features.agent, editions: [agent] }, { log });
+  const served = scriptedAgent({ ...features.agent, editions: [editionNamed(agent)] }, { log });
   served.connect(far);
-  if (agentSide !== undefined) relay(clientSide, agentSide, { as: client, agentEdition: agent, log });
-  const record = await scriptedClient({ ...features.client, editions: [client] }, { log }).run(near);
+  if (agentSide !== undefined)
+    relay(clientSide, agentSide, { as: editionNamed(client), agentEdition: editionNamed(agent), log });
+  const record = await scriptedClient({ ...features.client, editions: [editionNamed(client)] }, { log }).run(
+    near,
+  );
   return { record, events: served.events, losses: [...losses] };
 }
 
 const relayedPairs = new Map<string, Promise<Played>>();
 /** Once for all tests. */
-function relayed(pair: readonly [Edition, Edition]): Promise<Played> {
+function relayed(pair: readonly [NamedEdition, NamedEdition]): Promise<Played> {
   const known = relayedPairs.get(String(pair)) ?? played(pair, "relay");
   relayedPairs.set(String(pair), known);
   return known;

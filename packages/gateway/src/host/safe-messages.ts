@@ -1,11 +1,14 @@
 // Keeps from an agent what a remote client must not tell it: commands to start, and what a server cannot look into.
 
 import type { Transport } from "@parley/acp";
-import { dialectOfAnswer, isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { pharo, scoped } from "@parley/dialects";
 
 const invalidRequest = -32600;
 /** The number of a refusal, which each dialect has for itself. */
-const permissionDenied = { v1: -32060, pharo: -32004, scoped: -32002 } as const;
+const permissionDenied: Readonly<Record<string, number>> = { pharo: -32004, scoped: -32002 };
+const permissionDeniedInV1 = -32060;
+const dialects = [pharo(), scoped()];
 const maxIdLength = 1_024;
 const commandWords =
   "this server starts no MCP servers that a client names by a command; use their addresses, connect with --drop-mcp-commands, or ask whoever runs it for --allow-commands";
@@ -13,13 +16,14 @@ const commandWords =
 /** The client's transport, without what is answered here. */
 export function safeMessages(client: Transport, allowsCommands: boolean): Transport {
   /** The dialect of the agent, once it has introduced itself. */
-  let spoken: ReturnType<typeof dialectOfAnswer>;
+  let spoken: string | undefined;
   const refuse = (id: unknown, code: number, message: string) =>
     // a notification has no answer
     id === undefined || client.send({ jsonrpc: "2.0", id, error: { code, message } });
   return wrapTransport(client, {
     send(message, text, isLine) {
-      if (isObject(message)) spoken ??= dialectOfAnswer("initialize", message["result"]);
+      const result = isObject(message) ? message["result"] : undefined;
+      if (isObject(result)) spoken ??= dialects.find((each) => each.isSpokenByAgent(result))?.name;
       const told = allowsCommands ? message : withoutStdio(message);
       return told === message ? client.send(message, text, isLine) : client.send(told);
     },
@@ -34,13 +38,16 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
             if (String(value["id"]).length > maxIdLength)
               return void refuse(null, invalidRequest, `id must have at most ${maxIdLength} characters`);
             const text = allowsCommands ? given : withoutCommands(value, given);
-            if (text === undefined)
-              return void refuse(value["id"], permissionDenied[spoken ?? "v1"], commandWords);
+            if (text === undefined) return void refuse(value["id"], refusalNumber(spoken), commandWords);
             sink.message(value, text);
           },
         }),
       ),
   });
+}
+
+function refusalNumber(spoken = ""): number {
+  return permissionDenied[spoken] ?? permissionDeniedInV1;
 }
 
 /** The answer to initialize, without the offer to start commands (v2; v1 has no flag for it). */

@@ -54,8 +54,8 @@ export const v1AgentEdition: AgentEdition = {
   introduce,
   decode,
   encode,
-  session(setup, features, isDialect) {
-    const encoder = new V1UpdateEncoder(features, isDialect);
+  session(setup, features, takesJson) {
+    const encoder = new V1UpdateEncoder(features, takesJson);
     encoder.setMode(selectOf(setup.configOptions, "mode")?.currentValue);
     return encoder;
   },

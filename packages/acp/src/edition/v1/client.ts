@@ -3,7 +3,7 @@
 import { isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
-import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
+import { isJsonOption, type JsonValue } from "../../model/custom-types.ts";
 import { wireError } from "../../model/prompt-error.ts";
 import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
 import { WholeFirst } from "../../model/whole-first.ts";

@@ -2,7 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { isJsonOption, type JsonConfigOption, type JsonValue } from "../../model/dialect-types.ts";
+import { isJsonOption, type JsonConfigOption, type JsonValue } from "../../model/custom-types.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { valueKey } from "../dialect-keys.ts";

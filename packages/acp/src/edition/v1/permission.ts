@@ -3,7 +3,7 @@
 import { isObject, optional } from "../../base/objects.ts";
 import type { PermissionOutcome, PermissionRequest, PermissionSubject } from "../../model/ask.ts";
 import type { PermissionOption, ToolKind } from "../../model/content.ts";
-import { type OperationPermissionSubject, operationSubject } from "../../model/dialect-types.ts";
+import { type OperationPermissionSubject, operationSubject } from "../../model/custom-types.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";

@@ -21,16 +21,16 @@ export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undef
 
 export class V1UpdateEncoder {
   readonly #features: ClientCapabilities;
-  readonly #isDialect: boolean;
+  readonly #takesJson: boolean;
   #tools: ToolEncoder | undefined;
   /** Messages that have been sent in part: they can grow, but not be replaced. */
   #sent: Set<string> | undefined;
   #plans: Map<string, wire.PlanEntry[]> | undefined;
   #mode: string | undefined;
 
-  constructor(features: ClientCapabilities, isDialect = false) {
+  constructor(features: ClientCapabilities, takesJson = false) {
     this.#features = features;
-    this.#isDialect = isDialect;
+    this.#takesJson = takesJson;
   }
 
   /** The mode that the client knows; a later change is announced by itself too. */
@@ -173,7 +173,7 @@ export class V1UpdateEncoder {
       ...update,
       configOptions: optionsToV1(
         update.configOptions,
-        { knowsBooleans: this.#features.booleanOptions, knowsJson: this.#isDialect },
+        { knowsBooleans: this.#features.booleanOptions, knowsJson: this.#takesJson },
         lost,
       ),
     };

@@ -3,7 +3,7 @@
 import { type Immutable, isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Implementation, McpServer, SystemPrompt } from "../../model/content.ts";
-import type { JsonValue } from "../../model/dialect-types.ts";
+import type { JsonValue } from "../../model/custom-types.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,

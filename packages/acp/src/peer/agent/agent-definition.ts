@@ -5,7 +5,7 @@ import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
-import type { JsonValue } from "../../model/dialect-types.ts";
+import type { JsonValue } from "../../model/custom-types.ts";
 import type { OutgoingConfigOption } from "../../model/outgoing.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";

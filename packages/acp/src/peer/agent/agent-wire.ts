@@ -10,13 +10,12 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import type { DialectName } from "../../edition/dialect.ts";
+import { type Dialect, dialectOf } from "../../edition/dialect.ts";
 import { terminalOutputMethod } from "../../edition/dialect-keys.ts";
-import { dialectOf } from "../../edition/dialect-of.ts";
 import { refuseDialect } from "../../edition/dialect-tells.ts";
 import {
   chooseVersion,
-  type Edition,
+  type EditionName,
   editionOf,
   halfOf,
   type ProtocolVersion,
@@ -123,7 +122,7 @@ export class AgentWire implements SessionSender {
     return this.#now.edition;
   }
 
-  get dialect(): DialectName | undefined {
+  get dialect(): Dialect | undefined {
     return dialectOf(this.#transport);
   }
 
@@ -141,8 +140,8 @@ export class AgentWire implements SessionSender {
   }
 
   /** The edition that the client speaks; undefined before the handshake. */
-  get spoken(): Edition | undefined {
-    return this.version && (this.dialect ?? editionOf(this.version));
+  get spoken(): EditionName | undefined {
+    return this.version && (this.dialect?.name ?? editionOf(this.version));
   }
 
   get isOpen(): boolean {
@@ -234,8 +233,8 @@ export class AgentWire implements SessionSender {
       const message = "initialize: the connection has been initialized already";
       throw new RequestError("invalid_request", message, { data: { reason: "already_initialized" } });
     }
-    refuseDialect("initialize", params);
-    const version = chooseVersion(params, this.#options.versions);
+    refuseDialect(params);
+    const version = chooseVersion(params, this.dialect === undefined ? this.#options.versions : [1]);
     this.#state = "initializing";
     this.#held = new HeldInput();
     // the answer of a batch leaves when all of its entries are answered: they must not wait for it
@@ -295,7 +294,6 @@ export class AgentWire implements SessionSender {
     const { wire, edition } = this.#negotiated;
     const row = wire.receivedRequest(method);
     if (row === undefined) throw RequestError.methodNotFound(method);
-    if (edition.version === 1) refuseDialect(method, params);
     const decoded = wire.requestParams(row, params);
     this.#host.allow(method);
     // an object, since every row of the table is one

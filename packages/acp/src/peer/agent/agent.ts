@@ -1,7 +1,7 @@
 // agent(): creates an agent that speaks every version of the protocol.
 
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
-import type { Edition } from "../../edition/negotiate.ts";
+import type { EditionName } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText, type ConnectionError } from "../../jsonrpc/errors.ts";
@@ -17,7 +17,7 @@ import { guardedStore } from "./session/guarded-store.ts";
 /** The connection of an agent to one client. */
 export interface AgentConnection {
   /** The negotiated edition of the protocol; undefined before the handshake. */
-  readonly edition: Edition | undefined;
+  readonly edition: EditionName | undefined;
   /** The name and version of the client; undefined if it sent none. */
   readonly clientInfo: Implementation | undefined;
   /** The features of the client. All are off before the handshake. */

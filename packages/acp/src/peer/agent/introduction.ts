@@ -11,13 +11,13 @@ import { completeConfigOptions } from "../../model/outgoing.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
-/** `isDialect`: the client wants to know the options of sessions before it has one. */
+/** `tellsOptions`: the client wants to know the options of sessions before it has one. */
 export function introduction(
   definition: AgentDefinition,
   client: ClientCapabilities,
-  isDialect: boolean,
+  tellsOptions: boolean,
 ): AgentIntroduction {
-  const sessionOptions = isDialect ? definition.session?.initialOptions : undefined;
+  const sessionOptions = tellsOptions ? definition.session?.initialOptions : undefined;
   const { name, version, title, _meta, handshakeMeta: { initialize, info, parts } = {} } = definition;
   return {
     info: { name, version, ...optional({ title, _meta: info }) },

@@ -4,7 +4,7 @@ import type { Activation } from "../../edition/agent-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { isJsonOption, type JsonValue } from "../../model/dialect-types.ts";
+import { isJsonOption, type JsonValue } from "../../model/custom-types.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition, LoginEnd, LoginRequest } from "./agent-definition.ts";

@@ -10,7 +10,9 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
-import { defaultEditions, type Edition, versionsOf } from "../../edition/negotiate.ts";
+import { understands } from "../../edition/dialect.ts";
+import { sessionOptionsKey } from "../../edition/dialect-keys.ts";
+import { defaultEditions, type EditionName, versionsOf } from "../../edition/negotiate.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -92,7 +94,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     return this.#client?.info;
   }
 
-  get edition(): Edition | undefined {
+  get edition(): EditionName | undefined {
     return this.#wire.spoken;
   }
 
@@ -123,7 +125,11 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
     this.#client = client;
-    const introduced = introduction(this.#definition, client.capabilities, this.#wire.dialect !== undefined);
+    const introduced = introduction(
+      this.#definition,
+      client.capabilities,
+      understands(this.#wire.dialect, sessionOptionsKey),
+    );
     this.#capabilities = introduced.capabilities;
     return introduced;
   }

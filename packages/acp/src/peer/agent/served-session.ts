@@ -12,7 +12,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../model/content.ts";
-import { type JsonValue, optionValue } from "../../model/dialect-types.ts";
+import { type JsonValue, optionValue } from "../../model/custom-types.ts";
 import type { Entry } from "../../model/entry.ts";
 import {
   completeCommands,

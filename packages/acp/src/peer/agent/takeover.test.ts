@@ -41,7 +41,7 @@ const taken = {
   kind: "session_taken",
   message: /another client has taken the session/,
 };
-const editions: Editions = ["v2", "v1", "scoped", "pharo"];
+const editions: Editions = ["v2", "v1"];
 
 function agentOf(definition: Partial<AgentDefinition> & Pick<AgentDefinition, "prompt">): Agent {
   return agent({ name: "a", version: "1", editions, ...definition });
@@ -80,9 +80,6 @@ const ways: readonly (readonly [Edition, Edition])[] = [
   ["v1", "v2"],
   ["v2", "v1"],
   ["v2", "v2"],
-  ["v2", "scoped"],
-  ["v1", "pharo"],
-  ["scoped", "v2"],
 ];
 
 for (const [before, after] of ways)

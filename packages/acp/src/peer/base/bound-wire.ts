@@ -1,7 +1,7 @@
 // Validates the messages of one role in one version of the protocol: lenient in, strict out.
 
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
-import { dialectAnswer, dialectOfAnswer } from "../../edition/dialect-tells.ts";
+import { dialectAnswer, dialectError } from "../../edition/dialect-tells.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, Log } from "../../jsonrpc/connection-options.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -19,7 +19,7 @@ import {
   Failure,
   modes,
 } from "../../wire/decode.ts";
-import type { MethodRow, WireVersion } from "../../wire/method-row.ts";
+import type { DialectTells, MethodRow, WireVersion } from "../../wire/method-row.ts";
 
 export type Role = "agent" | "client";
 
@@ -36,6 +36,7 @@ export class BoundWire {
   readonly #sentRequests: ReadonlyMap<string, SentRequest>;
   readonly #sentNotifications: ReadonlyMap<string, BoundMethod>;
   readonly #methods: readonly MethodRow[];
+  readonly #dialects: DialectTells | undefined;
 
   constructor(version: WireVersion, role: Role, unstable: UnstableFeatures, log: Log) {
     const other = role === "agent" ? "client" : "agent";
@@ -43,6 +44,7 @@ export class BoundWire {
     this.#receivedRequests = bindRows(version, role, "request", unstable);
     this.#receivedNotifications = bindRows(version, role, "notification", unstable);
     this.#methods = version.methods;
+    this.#dialects = version.dialects;
     const sent = bindRows(version, other, "request", unstable);
     this.#sentRequests = new Map(
       Array.from(sent, ([method, bound]) => [
@@ -63,10 +65,18 @@ export class BoundWire {
   }
 
   /** The params of a request of the peer. Throws the error to answer with. */
-  requestParams(method: BoundMethod, params: unknown): unknown {
-    const decoded = decodeParams(method, params);
-    if (decoded instanceof Failure) throw invalidParams(method.row.method, decoded);
-    return decoded;
+  requestParams(bound: BoundMethod, params: unknown): unknown {
+    const { method } = bound.row;
+    if (this.#dialects?.paramsThatPass.has(method)) this.#refuseDialect(method, params);
+    const decoded = decodeParams(bound, params);
+    if (!(decoded instanceof Failure)) return decoded;
+    this.#refuseDialect(method, params);
+    throw invalidParams(method, decoded);
+  }
+
+  #refuseDialect(method: string, params: unknown): void {
+    const dialect = this.#dialects?.params(method, params);
+    if (dialect !== undefined) throw dialectError("invalid_params", method, dialect);
   }
 
   /** The params of a notification, or a Failure that has been logged: notifications are never answered. */
@@ -152,13 +162,17 @@ function checked(method: BoundMethod, value: unknown): unknown {
   return value;
 }
 
-function receivedResult(method: BoundMethod, value: unknown, { idPolicy }: WireVersion): unknown {
-  const mayBeDialect = idPolicy === "any"; // version 1
-  const dialect = mayBeDialect ? dialectOfAnswer(method.row.method, value) : undefined;
-  if (dialect !== undefined) throw dialectAnswer(method.row.method, dialect);
-  const decoded = decodeResult(method, value);
+function receivedResult(bound: BoundMethod, value: unknown, { dialects }: WireVersion): unknown {
+  const { method } = bound.row;
+  const refuse = (): void => {
+    const dialect = dialects?.result(method, value);
+    if (dialect !== undefined) throw dialectAnswer(method, dialect);
+  };
+  if (dialects?.resultsThatPass.has(method)) refuse();
+  const decoded = decodeResult(bound, value);
   if (!(decoded instanceof Failure)) return decoded;
-  throw new ConnectionError("protocol", describeFailure(method.row.method, "result", decoded));
+  refuse();
+  throw new ConnectionError("protocol", describeFailure(method, "result", decoded));
 }
 
 function invalidParams(method: string, failure: Failure): RequestError {

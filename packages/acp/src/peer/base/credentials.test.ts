@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conversation, inEveryVersion, rejects, scoped } from "../../../test/support/peer-probe.ts";
+import {
+  conversation,
+  inDialect,
+  inEveryVersion,
+  rejects,
+  richDialect,
+} from "../../../test/support/peer-probe.ts";
 import type { Editions, LoginRequest } from "../../index.ts";
 import { agent, client } from "../../index.ts";
 import { relay } from "../../relay.ts";
@@ -24,7 +30,7 @@ function keeper(end?: { readonly expiresAt: string }) {
 
 test("the handler of a login gets the credentials in a dialect, beside its custom data", async () => {
   const { logins, definition } = keeper({ expiresAt: "2027-01-01T00:00:00Z" });
-  const { agent, log } = await conversation(scoped, definition);
+  const { agent, log } = await conversation(inDialect, definition);
   const result = await agent.login("api_key", { credentials, _meta: { colour: "red" } });
   assert.equal(result.expiresAt, "2027-01-01T00:00:00Z");
   assert.deepEqual(logins[0]?.credentials, credentials);
@@ -48,7 +54,7 @@ inEveryVersion("credentials are refused before they are sent where no dialect is
 
 test("an end of a login that is no time is a mistake of the agent, which the client is told", async () => {
   const { definition } = keeper({ expiresAt: "tomorrow" });
-  const { agent } = await conversation(scoped, definition);
+  const { agent } = await conversation(inDialect, definition);
   await rejects(agent.login("api_key"), -32603);
 });
 
@@ -57,8 +63,8 @@ for (const editions of [["v1"], ["v2"]] satisfies Editions[])
     const { logins, definition } = keeper();
     const [left, clientEnd] = memoryPair();
     const [right, agentEnd] = memoryPair();
-    Object.assign(left, { dialect: "scoped" });
-    Object.assign(clientEnd, { dialect: "scoped" });
+    Object.assign(left, { dialect: richDialect });
+    Object.assign(clientEnd, { dialect: richDialect });
     const log: unknown[] = [];
     const wire: string[] = [];
     agent({

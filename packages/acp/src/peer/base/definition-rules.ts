@@ -2,7 +2,7 @@
 
 import { editDistance, nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
-import { allEditions } from "../../edition/negotiate.ts";
+import { knownDialects } from "../../edition/dialect-tells.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
@@ -136,14 +136,23 @@ function checkCallbacks(role: string, definition: Readonly<Record<string, unknow
 
 function checkEditions(role: string, editions: unknown): void {
   if (editions === undefined) return;
-  const known = allEditions.map((edition) => JSON.stringify(edition)).join(", ");
+  const known = '"v2", "v1" and dialects';
   if (!Array.isArray(editions) || editions.length === 0) {
     const got = Array.isArray(editions) ? "an empty list" : argumentText(editions);
     throw new TypeError(`${role}: editions must be a list of ${known}, or left out; got ${got}`);
   }
-  const wrong: unknown = editions.find((each) => !allEditions.some((edition) => edition === each));
-  if (wrong !== undefined)
-    throw new TypeError(`${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}`);
+  const wrong: unknown = editions.find((each) => each !== "v1" && each !== "v2" && !isDialect(each));
+  if (wrong === undefined) return;
+  const hint = knownDialects.includes(wrong) ? `; write ${wrong}(), which is in @parley/dialects` : "";
+  throw new TypeError(
+    `${role}: there is no edition ${argumentText(wrong)}; the editions are ${known}${hint}`,
+  );
+}
+
+function isDialect(value: unknown): boolean {
+  if (!isObject(value) || typeof value["name"] !== "string") return false;
+  const { isSpokenByClient, isSpokenByAgent, load } = value;
+  return [isSpokenByClient, isSpokenByAgent, load].every((each) => typeof each === "function");
 }
 
 /** Features that only the raw wire has. Who names one expects something. */

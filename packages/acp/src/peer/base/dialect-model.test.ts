@@ -6,6 +6,7 @@ import {
   inEveryVersion,
   initialize,
   openSession,
+  richDialect,
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
@@ -19,7 +20,7 @@ import {
 } from "../../index.ts";
 import type { JsonValue, OperationPermissionSubject } from "../../model.ts";
 import { relay } from "../../relay.ts";
-import { memoryPair } from "../../transport.ts";
+import { type Dialect, memoryPair } from "../../transport.ts";
 
 const limits = {
   type: "_json" as const,
@@ -181,7 +182,7 @@ test("the call that an operation belongs to is not ended by the answer", async (
 /** A client, a relay and an agent with an option of any JSON type. */
 async function relayed(
   t: { after(work: () => unknown): void },
-  clientDialect: "scoped" | undefined,
+  clientDialect: Dialect | undefined,
   editions: Editions,
 ) {
   const [left, clientEnd] = memoryPair();
@@ -204,7 +205,7 @@ async function relayed(
 }
 
 test("a relay from v1 to v2 loses nothing of such an option for a client that speaks a dialect", async (t) => {
-  const { session, lost } = await relayed(t, "scoped", ["v2"]);
+  const { session, lost } = await relayed(t, richDialect, ["v2"]);
   assert.deepEqual(session.configOptions, [{ ...limits, currentValue: [3] }]);
   assert.deepEqual(lost, []);
 });

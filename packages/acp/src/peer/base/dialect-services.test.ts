@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  inDialect,
   openSession,
   type Pair,
   plainV1,
   rejects,
-  scoped,
   type Wire,
 } from "../../../test/support/peer-probe.ts";
 import type { ClientDefinition, TerminalHandle, Terminals, Turn } from "../../index.ts";
@@ -94,7 +94,7 @@ test("a client's terminal tells its process, takes limits and signals in a diale
     },
     { timeoutMs: 5_000 },
   );
-  const { result } = await turnWith(scoped, { terminals }, work);
+  const { result } = await turnWith(inDialect, { terminals }, work);
   assert.deepEqual(result, { pid: 4321, waited: { timedOut: true } });
   const [[, created] = []] = asked as [string, { timeoutMs?: number }][];
   assert.equal(created?.timeoutMs, 5_000);
@@ -120,7 +120,7 @@ test("output is pushed after create is answered and before the exit, in the dial
     terminal.onOutput?.((part) => late.push(part));
     return { parts, late };
   });
-  const { result, wire } = await turnWith(scoped, { terminals }, work);
+  const { result, wire } = await turnWith(inDialect, { terminals }, work);
   const all = [{ data: "early " }, { data: "more", stream: "stderr" }];
   assert.deepEqual(result, { parts: all, late: all });
   const methods = wire.map(({ message }) => message["method"] ?? Object.keys(message["result"] ?? {})[0]);
@@ -211,7 +211,7 @@ function handFiles() {
 
 test("encodings and overwrite reach the client's files in a dialect", async () => {
   const { files, asked } = handFiles();
-  const { wire } = await turnWith(scoped, { files }, async ({ files: its }) => {
+  const { wire } = await turnWith(inDialect, { files }, async ({ files: its }) => {
     await its?.readText("/a", { encoding: "base64" });
     await its?.writeText("/a", "aGk=", { encoding: "base64", overwrite: false });
     await its?.writeText("/a", "hi", { encoding: "utf-8", overwrite: true });
@@ -243,7 +243,7 @@ test("a policy decides about the text that base64 stands for, and is told what i
   const seen: unknown[] = [];
   let said: Turn["client"] | undefined;
   const { session } = await openSession(
-    scoped,
+    inDialect,
     {
       async prompt({ client }) {
         said = client;

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import {
   conversation,
+  inDialect,
   inEveryVersion,
   initialized,
   rejects,
-  scoped,
+  richDialect,
 } from "../../../test/support/peer-probe.ts";
 import { agent, type Editions } from "../../index.ts";
 import { Connection } from "../../jsonrpc.ts";
@@ -29,7 +30,7 @@ const definition = { prompt: () => undefined, session: { initialOptions: [mode] 
 const wireMode = { id: "mode", ...mode, configId: undefined };
 
 test("a client that speaks a dialect is told the options of sessions before it has one", async () => {
-  const { agent } = await conversation(scoped, definition);
+  const { agent } = await conversation(inDialect, definition);
   const { configId: _, ...rest } = wireMode;
   assert.deepEqual(agent._meta, { "_parley.dev/sessionOptions": [rest] });
 });
@@ -49,7 +50,7 @@ test("a session is loaded with its stored place where the request has none", asy
     open: ({ roots, _meta }: { roots: readonly string[]; _meta?: unknown }) =>
       void places.push([roots, _meta]),
   };
-  const { agent } = await conversation(scoped, { prompt: () => undefined, session });
+  const { agent } = await conversation(inDialect, { prompt: () => undefined, session });
   const { sessionId, close } = await agent.newSession({ cwd: "/project", additionalDirectories: ["/more"] });
   await close();
   await agent.loadSession(sessionId, { cwd: "/", _meta: { ...stored, colour: "red" } });
@@ -64,7 +65,7 @@ test("a session is loaded with its stored place where the request has none", asy
 async function throughRelay(t: TestContext, connectAgent: (end: ReturnType<typeof memoryPair>[0]) => void) {
   const [left, clientEnd] = memoryPair();
   const [right, agentEnd] = memoryPair();
-  Object.assign(left, { dialect: "scoped" });
+  Object.assign(left, { dialect: richDialect });
   connectAgent(agentEnd);
   const between = relay(left, right);
   t.after(() => between.close());

@@ -2,6 +2,7 @@
 
 import type { AgentEdition } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import { dialectTells } from "../../edition/dialect-tells.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
 
@@ -15,7 +16,7 @@ export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundV
     const { v1AgentEdition, methods } = await import("../../edition/v1/agent.ts");
     return {
       edition: v1AgentEdition,
-      wire: { methods, idPolicy: "any", nulls: "removed", extras: "received" },
+      wire: { methods, idPolicy: "any", nulls: "removed", extras: "received", dialects: dialectTells },
     };
   }
   const { v2AgentEdition, methods } = await import("../../edition/v2/agent.ts");
@@ -28,7 +29,10 @@ export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundV
 export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
   if (version === 1) {
     const { v1ClientEdition, methods } = await import("../../edition/v1/client.ts");
-    return { edition: v1ClientEdition, wire: { methods, idPolicy: "any", nulls: "removed" } };
+    return {
+      edition: v1ClientEdition,
+      wire: { methods, idPolicy: "any", nulls: "removed", dialects: dialectTells },
+    };
   }
   const { v2ClientEdition, methods } = await import("../../edition/v2/client.ts");
   return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict", nulls: "removed" } };

@@ -132,10 +132,14 @@ test("a key outside its group is refused with its place, and so is a group that 
 
 test("editions that are no list, an empty one, or have an unknown name are refused", () => {
   const wrongs: readonly (readonly [unknown, string])[] = [
-    [[], 'editions must be a list of "v2", "v1", "pharo", "scoped", or left out; got an empty list'],
-    ["v1", 'editions must be a list of "v2", "v1", "pharo", "scoped", or left out; got "v1"'],
-    [["v3"], 'there is no edition "v3"; the editions are "v2", "v1", "pharo", "scoped"'],
-    [["v2", 1], 'there is no edition 1; the editions are "v2", "v1", "pharo", "scoped"'],
+    [[], 'editions must be a list of "v2", "v1" and dialects, or left out; got an empty list'],
+    ["v1", 'editions must be a list of "v2", "v1" and dialects, or left out; got "v1"'],
+    [["v3"], 'there is no edition "v3"; the editions are "v2", "v1" and dialects'],
+    [
+      ["scoped"],
+      'there is no edition "scoped"; the editions are "v2", "v1" and dialects; write scoped(), which is in @parley/dialects',
+    ],
+    [["v2", 1], 'there is no edition 1; the editions are "v2", "v1" and dialects'],
   ];
   for (const [editions, message] of wrongs) {
     assert.throws(() => agent({ ...who, prompt, editions } as never), {

@@ -1,7 +1,8 @@
 // The interfaces of a client's connection to an agent, and of the options of a session.
 
 import type { AgentCapabilities, Credentials, SessionInfo } from "../../edition/agent-edition.ts";
-import type { Edition } from "../../edition/negotiate.ts";
+import type { Dialect } from "../../edition/dialect.ts";
+import type { EditionName } from "../../edition/negotiate.ts";
 import type { ConnectionCounters } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
@@ -45,7 +46,9 @@ export interface ClientConnection {
   /** The login methods, for `login`. Empty if the agent offers none. */
   readonly authMethods: readonly AuthMethod[];
   /** The negotiated edition of the protocol. */
-  readonly edition: Edition;
+  readonly edition: EditionName;
+  /** The dialect that the agent speaks. Undefined for version 1 and version 2. */
+  readonly dialect?: Dialect | undefined;
   /** Counts of ignored input: lines that are not messages, stray answers, dropped updates. The log has the first of each. */
   readonly counters: ClientCounters;
   /** Resolves when the connection has closed, with the reason; never rejects. */
@@ -276,7 +279,7 @@ export interface ClientCounters extends Readonly<ConnectionCounters> {
   /** Updates that the protocol does not allow, which were dropped. */
   readonly invalidUpdates: number;
   /** The dialect that dropped updates were written in. Name it in the `editions`. */
-  readonly droppedDialect?: Edition;
+  readonly droppedDialect?: string;
   /** Updates that the protocol does not allow, which could be repaired: for example messages without an id on v2. */
   readonly repairedUpdates: number;
 }

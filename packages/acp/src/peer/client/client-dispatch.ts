@@ -2,9 +2,7 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
-import type { DialectName } from "../../edition/dialect.ts";
-import { dialectOf, dialectSentence, refuseDialect } from "../../edition/dialect-tells.ts";
-import { versionOf } from "../../edition/negotiate.ts";
+import { dialectOfParams, dialectSentence } from "../../edition/dialect-tells.ts";
 import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
 import { callSafely, guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
@@ -51,7 +49,7 @@ export class ClientDispatch {
   readonly #dropped: DroppedUpdates;
   readonly #orphans: OrphanUpdates;
   #updateRow: BoundMethod | undefined;
-  #droppedDialect: DialectName | undefined;
+  #droppedDialect: string | undefined;
   /** The session of the last update: comparing its id costs less than looking it up. */
   #last: ConnectedSession | undefined;
   /** URL elicitations that are not complete yet. */
@@ -194,7 +192,7 @@ export class ClientDispatch {
   /** The log never has the value, which may be a secret. */
   #refused(params: unknown, { path, expected, got }: Failure): void {
     const details = updateDetails(params);
-    const dialect = dialectOf("session/update", params);
+    const dialect = dialectOfParams("session/update", params);
     const problem =
       dialect === undefined
         ? `params${path.slice(0, 200)} must be ${expected}, got ${got}`
@@ -211,7 +209,6 @@ export class ClientDispatch {
     if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
     const row = this.#bound.receivedRequest(method);
     if (row === undefined) throw RequestError.methodNotFound(method);
-    if (versionOf(this.#edition.name) === 1) refuseDialect(method, params);
     const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
     return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
   }

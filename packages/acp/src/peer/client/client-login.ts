@@ -1,11 +1,12 @@
 // Checks the logins of a client, and reads their answers.
 
 import { optional } from "../../base/objects.ts";
-import { expiresAtKey } from "../../edition/dialect-keys.ts";
-import type { Edition } from "../../edition/negotiate.ts";
+import type { Credentials } from "../../edition/agent-edition.ts";
+import { understands } from "../../edition/dialect.ts";
+import { credentialsKey, expiresAtKey } from "../../edition/dialect-keys.ts";
 import { metaOf } from "../../edition/wire-fields.ts";
 import type { AuthMethod } from "../../model/content.ts";
-import type { LoginResult } from "./client-connection.ts";
+import type { ClientConnection, LoginResult } from "./client-connection.ts";
 
 /** Throws a TypeError for a method that the agent does not have, or that is never sent to it. */
 export function checkLogin(methodId: string, methods: readonly AuthMethod[]): void {
@@ -21,8 +22,13 @@ export function checkLogin(methodId: string, methods: readonly AuthMethod[]): vo
     );
 }
 
-export function noCredentials(edition: Edition): TypeError {
-  return new TypeError(
+/** Throws a TypeError for credentials that the agent has no place for. */
+export function checkCredentials(
+  credentials: Credentials | undefined,
+  { edition, dialect }: Pick<ClientConnection, "edition" | "dialect">,
+): void {
+  if (credentials === undefined || understands(dialect, credentialsKey)) return;
+  throw new TypeError(
     `login: this agent speaks ${edition}, which has no place for credentials, and they were not sent; give them to the agent as variables of its environment, or use its other methods`,
   );
 }

@@ -2,8 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
-import type { DialectName } from "../../edition/dialect.ts";
-import { dialectOf } from "../../edition/dialect-of.ts";
+import { type Dialect, dialectOf } from "../../edition/dialect.ts";
 import type { Connection } from "../../jsonrpc/connection.ts";
 import {
   type ConnectionCounters,
@@ -53,7 +52,7 @@ export class ClientWire {
   }
 
   /** The dialect that the agent speaks; undefined for version 1 and version 2. */
-  get dialect(): DialectName | undefined {
+  get dialect(): Dialect | undefined {
     return dialectOf(this.#transport);
   }
 

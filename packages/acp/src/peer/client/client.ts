@@ -2,8 +2,8 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import type { AgentIntroduction } from "../../edition/agent-edition.ts";
-import { dialectOf } from "../../edition/dialect-of.ts";
-import { dialectAnswer, dialectOfAnswer } from "../../edition/dialect-tells.ts";
+import { dialectOf } from "../../edition/dialect.ts";
+import { dialectAnswer, dialectOfResult } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
   defaultEditions,
@@ -172,10 +172,8 @@ export async function connectWith(
   });
   try {
     const result = await shakeHands(connection);
-    const version = spokenVersion(result, versionsOf(editions));
-    const { edition: base, wire: wireVersion } = await loadClientVersion(version);
-    const dialect = dialectOf(spoken);
-    const edition = dialect === undefined ? base : { ...base, name: dialect };
+    const version = spokenVersion(result, dialectOf(spoken) === undefined ? versionsOf(editions) : [1]);
+    const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
     const table = hooks === undefined ? wireVersion : forwarding(wireVersion);
     const bound = new BoundWire(table, "client", definition.unstable ?? [], guardedLog(definition.log));
@@ -257,7 +255,7 @@ function initialize(definition: ClientDefinition, versions: readonly ProtocolVer
 
 function spokenVersion(result: unknown, versions: readonly ProtocolVersion[]): ProtocolVersion {
   // before the other version's half is taken out of it
-  const dialect = dialectOfAnswer("initialize", result);
+  const dialect = dialectOfResult("initialize", result);
   if (dialect !== undefined) throw dialectAnswer("initialize", dialect);
   const answered = answeredVersion(result);
   const known = versions.find((version) => version === answered);

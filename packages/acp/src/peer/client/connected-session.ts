@@ -5,7 +5,7 @@ import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
-import type { JsonValue } from "../../model/dialect-types.ts";
+import type { JsonValue } from "../../model/custom-types.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";

@@ -9,8 +9,9 @@ import type {
   WireCall,
 } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import type { Dialect } from "../../edition/dialect.ts";
 import { MessageNames } from "../../edition/message-names.ts";
-import type { Edition } from "../../edition/negotiate.ts";
+import type { EditionName } from "../../edition/negotiate.ts";
 import {
   authStatusFromWire,
   listingFromWire,
@@ -40,7 +41,7 @@ import type {
 } from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
-import { checkLogin, loginResult, noCredentials } from "./client-login.ts";
+import { checkCredentials, checkLogin, loginResult } from "./client-login.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
@@ -86,7 +87,7 @@ export class LiveClientConnection implements ClientConnection {
       unread: unreadLimits(definition.connection ?? {}),
       isStrict: definition.strict === true,
       keepsToolCalls: definition.policy !== undefined,
-      listsOptions: edition.name !== "pharo",
+      listsOptions: wire.dialect?.listsNoOptions !== true,
       cancelled: (session) => dispatch.cancelled(session),
       closed: (sessionId) => dispatch.end(sessionId),
     };
@@ -109,12 +110,11 @@ export class LiveClientConnection implements ClientConnection {
     return this.#introduction.authMethods;
   }
 
-  get edition(): Edition {
-    return this.#edition.name;
+  get edition(): EditionName {
+    return this.dialect?.name ?? this.#edition.name;
   }
 
-  /** The dialect that the agent speaks; undefined for version 1 and version 2. */
-  get dialect(): ClientWire["dialect"] {
+  get dialect(): Dialect | undefined {
     return this.#wire.dialect;
   }
 
@@ -196,7 +196,7 @@ export class LiveClientConnection implements ClientConnection {
   async login(methodId: string, options: LoginOptions & SentHook = {}): Promise<LoginResult> {
     const { credentials, _meta } = options;
     checkLogin(methodId, this.authMethods);
-    if (credentials !== undefined && this.dialect === undefined) throw noCredentials(this.edition);
+    checkCredentials(credentials, this);
     const { method, params } = this.#edition.login(methodId, _meta, credentials);
     return loginResult(await this.#call(method, params, options));
   }

@@ -3,7 +3,7 @@
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition } from "../../edition/client-edition.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import type { JsonValue } from "../../model/dialect-types.ts";
+import type { JsonValue } from "../../model/custom-types.ts";
 import type { SessionUpdate } from "../../model/update.ts";
 
 export class OfferedOptions {

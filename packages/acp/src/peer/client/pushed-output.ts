@@ -1,13 +1,13 @@
 // Sends the output of a terminal to an agent that does not ask for it, at the speed at which the agent reads.
 
-import type { DialectName } from "../../edition/dialect.ts";
+import type { Dialect } from "../../edition/dialect.ts";
 import { terminalOutputMethod } from "../../edition/dialect-keys.ts";
 import type { TerminalHandle, TerminalOutputPart } from "../../model/services.ts";
 
 /** The part of a connection that output is sent by. */
 export interface OutputConnection {
   /** The dialect that the agent speaks; undefined for version 1. */
-  readonly dialect: DialectName | undefined;
+  readonly dialect: Dialect | undefined;
   /** Resolves when the agent has read what was sent; undefined when it keeps up. */
   readonly room: Promise<void> | undefined;
   notifyExtension(method: `_${string}`, params: unknown): Promise<void>;

@@ -12,7 +12,7 @@ import {
 import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
-import type { JsonValue } from "../../model/dialect-types.ts";
+import type { JsonValue } from "../../model/custom-types.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";

@@ -3,7 +3,14 @@
 import { exceedsJsonBytes, lastJsonBytes } from "../../base/json-size.ts";
 import { optional } from "../../base/objects.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
-import { encodingKey, pidKey, pushesOutputKey, timedOutKey } from "../../edition/dialect-keys.ts";
+import { understands } from "../../edition/dialect.ts";
+import {
+  encodingKey,
+  pidKey,
+  pushesOutputKey,
+  terminalOutputMethod,
+  timedOutKey,
+} from "../../edition/dialect-keys.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { ClientFiles, TerminalHandle, TerminalSnapshot, Terminals } from "../../model/services.ts";
@@ -123,7 +130,8 @@ export class SessionServices {
   #opened(terminal: TerminalHandle, request: ServiceRequest): object {
     const { terminalId, pid } = terminal;
     this.#open.set(terminalId, terminal);
-    const pushes = terminal.onOutput !== undefined && this.#connection.dialect === "scoped";
+    const pushes =
+      terminal.onOutput !== undefined && understands(this.#connection.dialect, terminalOutputMethod);
     if (pushes) {
       const pushed = new PushedOutput(this.#connection, terminalId);
       this.#pushed.set(terminalId, pushed);

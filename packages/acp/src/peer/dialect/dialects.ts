@@ -1,6 +1,7 @@
 // Wraps the transport of an agent or a client that may speak a dialect. Others keep theirs.
 
-import { type Edition, isDialect } from "../../edition/negotiate.ts";
+import type { Dialect } from "../../edition/dialect.ts";
+import { dialectsOf, type Edition } from "../../edition/negotiate.ts";
 import { guardedLog, guardedTap } from "../../jsonrpc/callbacks.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
@@ -22,7 +23,7 @@ interface Wrapped<Own> {
 
 export function agentDialects<Own extends Options>(
   transport: Transport,
-  editions: readonly Edition[],
+  editions: readonly (Edition | Dialect)[],
   options: Own,
 ): Wrapped<Own> {
   return wrapped("agent", transport, editions, options);
@@ -30,7 +31,7 @@ export function agentDialects<Own extends Options>(
 
 export function clientDialects<Own extends Options>(
   transport: Transport,
-  editions: readonly Edition[],
+  editions: readonly (Edition | Dialect)[],
   options: Own,
 ): Wrapped<Own> {
   return wrapped("client", transport, editions, options);
@@ -39,10 +40,10 @@ export function clientDialects<Own extends Options>(
 function wrapped<Own extends Options>(
   role: "agent" | "client",
   inner: Transport,
-  editions: readonly Edition[],
+  editions: readonly (Edition | Dialect)[],
   options: Own,
 ): Wrapped<Own> {
-  if (!editions.some(isDialect)) return { transport: inner, options };
+  if (dialectsOf(editions).length === 0) return { transport: inner, options };
   const log = guardedLog(options.log);
   const known = new Set<string>();
   const lost = (what: string): void => {

@@ -1,7 +1,7 @@
 // Says what a machine could not express in the messages themselves, as a relay between versions does it.
 
 import { isObject } from "../../base/objects.ts";
-import type { DialectMachine, DialectMessage, DialectOptions, Step } from "../../edition/dialect.ts";
+import type { DialectMachine, DialectMessage, DialectOptions, DialectStep } from "../../edition/dialect.ts";
 import { withLost } from "../base/lost-note.ts";
 
 /** So many are told at the end of a turn. */
@@ -35,15 +35,15 @@ export class NotedLosses implements DialectMachine {
     });
   }
 
-  receive(message: DialectMessage): Step {
+  receive(message: DialectMessage): DialectStep {
     return this.#noted(message, () => this.#machine.receive(message));
   }
 
-  send(message: DialectMessage): Step {
+  send(message: DialectMessage): DialectStep {
     return this.#noted(message, () => this.#machine.send(message));
   }
 
-  #noted({ method, id, params }: DialectMessage, work: () => Step): Step {
+  #noted({ method, id, params }: DialectMessage, work: () => DialectStep): DialectStep {
     this.#lost = [];
     const { toUs, toPeer } = work();
     const sessionId = isObject(params) ? params["sessionId"] : undefined;

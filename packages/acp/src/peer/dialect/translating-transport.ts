@@ -2,23 +2,21 @@
 
 import { backgroundDeadline } from "../../base/deadline.ts";
 import { isObject } from "../../base/objects.ts";
-import type { Lost } from "../../edition/agent-edition.ts";
 import {
+  type Dialect,
   type DialectClock,
   type DialectMachine,
   type DialectMessage,
-  type DialectName,
   type DialectOptions,
+  type DialectStep,
+  type DialectTransport,
   noStep,
-  type Step,
 } from "../../edition/dialect.ts";
-import type { DialectTransport } from "../../edition/dialect-of.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { exactId, idProblem, idToJson, isExact } from "../../jsonrpc/message-id.ts";
 import type { Attachment, Sink, Transport } from "../../jsonrpc/transport.ts";
-import { loadDialect } from "./load-dialect.ts";
 import { NotedLosses } from "./noted-losses.ts";
 
 /** Answers a message that nobody here speaks. */
@@ -27,12 +25,12 @@ export interface Refusal {
 }
 
 /** What a choice decides after a look at a message: the machine to use from this message on, or to go on as it came. */
-export type Decision = DialectMachine | Promise<DialectMachine | undefined> | undefined;
+export type Decision = DialectMachine | Promise<DialectMachine> | undefined;
 
 /** Chooses the dialect of a connection by its first messages. */
 export interface DialectChoice {
   /** The dialect that was chosen; undefined while none is. */
-  readonly dialect: DialectName | undefined;
+  readonly dialect: Dialect | undefined;
   received(message: DialectMessage): Decision | Refusal;
   sent(message: DialectMessage): Decision;
   /** What a machine gets in place of a message of the peer. */
@@ -51,24 +49,19 @@ export class Machines {
     this.#losses = losses;
   }
 
-  async load(name: DialectName): Promise<DialectMachine> {
-    const dialect = await loadDialect(name);
+  async load(dialect: Dialect): Promise<DialectMachine> {
+    const machines = await dialect.load();
     const role = this.#role;
     const make = (options: DialectOptions): DialectMachine =>
-      role === "agent" ? dialect.agentSide(options) : dialect.clientSide(options);
+      role === "agent" ? machines.agentSide(options) : machines.clientSide(options);
     if (this.#losses === undefined) return make(this.#options);
     return new NotedLosses(make, { ...this.#options, role, losses: this.#losses });
-  }
-
-  /** Reads the dialect in a connection that has begun in version 1; undefined where nothing of it can be mixed in. */
-  async aliases(name: DialectName): Promise<DialectMachine | undefined> {
-    return (await loadDialect(name)).aliases?.(this.#role);
   }
 }
 
 interface TranslatingTransportOptions {
   readonly role: "agent" | "client";
-  readonly lost: Lost;
+  readonly lost: DialectOptions["lost"];
   /** Given: messages tell what they lost, or are not sent. */
   readonly losses?: "lossy" | "strict" | undefined;
   readonly tap?: ConnectionOptions["tap"];
@@ -79,7 +72,7 @@ export class TranslatingTransport implements DialectTransport {
   readonly #inner: Transport;
   readonly #tap: ConnectionOptions["tap"];
   readonly #choice: DialectChoice;
-  readonly #lost: Lost;
+  readonly #lost: DialectOptions["lost"];
   readonly #timers = new Set<() => void>();
   #sink: Sink | undefined;
   #machine: DialectMachine | undefined;
@@ -99,7 +92,7 @@ export class TranslatingTransport implements DialectTransport {
   }
 
   /** The dialect that is spoken; undefined for version 1 or 2, and while it is not known. */
-  get dialect(): DialectName | undefined {
+  get dialect(): Dialect | undefined {
     return this.#choice.dialect;
   }
 
@@ -173,7 +166,7 @@ export class TranslatingTransport implements DialectTransport {
   }
 
   /** A machine that fails over a message of the peer must not end the connection. */
-  #translated(machine: DialectMachine, message: DialectMessage): Step {
+  #translated(machine: DialectMachine, message: DialectMessage): DialectStep {
     try {
       return machine.receive(this.#choice.instead?.(message) ?? message);
     } catch (error) {
@@ -217,7 +210,7 @@ export class TranslatingTransport implements DialectTransport {
   }
 
   /** What the machine made of a message. */
-  #take({ toUs, toPeer }: Step, id?: unknown, exact?: number | bigint): void {
+  #take({ toUs, toPeer }: DialectStep, id?: unknown, exact?: number | bigint): void {
     for (const each of toPeer) this.#write(each);
     if (exact === undefined) return this.#deliver(toUs);
     for (const each of toUs) {
@@ -264,7 +257,7 @@ export class TranslatingTransport implements DialectTransport {
   }
 
   /** Loads a machine while everything else waits, and begins again with the message that asked for it. */
-  #load(loading: Promise<DialectMachine | undefined>, again: () => void): void {
+  #load(loading: Promise<DialectMachine>, again: () => void): void {
     const held: (() => void)[] = [again];
     this.#held = held;
     // what is sent meanwhile comes after what is held
@@ -291,7 +284,7 @@ export class TranslatingTransport implements DialectTransport {
     );
   }
 
-  #after(ms: number, work: () => Step): () => void {
+  #after(ms: number, work: () => DialectStep): () => void {
     const stop = (): void => {
       clearTimeout(timer);
       this.#timers.delete(stop);

@@ -1,23 +1,19 @@
-// Makes an agent that speaks a dialect fit a client that speaks none: no text of a file in an encoding that the client would
+// Makes an agent that speaks a dialect fit a client that understands less: no text of a file in an encoding that the client would
 // take for the file itself.
 
 import { isObject } from "../../base/objects.ts";
-import type { DialectName } from "../../edition/dialect.ts";
+import { type Dialect, type DialectTransport, dialectOf, understands } from "../../edition/dialect.ts";
 import { encodingKey } from "../../edition/dialect-keys.ts";
-import { type DialectTransport, dialectOf } from "../../edition/dialect-of.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { wrapSink, wrapTransport } from "../../transport/wrap-transport.ts";
 
-/** The messages of the agent, in the shapes of version 1. Nothing changes where the client speaks a dialect too. */
-export function dialectAgent(
-  agent: Transport,
-  clientDialect: () => DialectName | undefined,
-): DialectTransport {
+/** The messages of the agent, in the shapes of version 1. Nothing changes where the client understands encodings. */
+export function dialectAgent(agent: Transport, clientDialect: () => Dialect | undefined): DialectTransport {
   const wrapped = wrapTransport(agent, {
     start(sink) {
       const message = (value: unknown, text: string): void => {
-        const refused = clientDialect() === undefined ? encodingOf(value) : undefined;
+        const refused = understands(clientDialect(), encodingKey) ? undefined : encodingOf(value);
         if (refused === undefined) sink.message(value, text);
         else agent.send(refused);
       };

@@ -1,9 +1,8 @@
-// Makes a client that speaks a dialect fit an agent that speaks none: no credentials, and sessions are loaded with their place.
+// Makes a client that speaks a dialect fit an agent that understands less: no credentials, and sessions are loaded with their place.
 
 import { isObject, optional } from "../../base/objects.ts";
-import type { DialectName } from "../../edition/dialect.ts";
+import { type Dialect, type DialectTransport, dialectOf, understands } from "../../edition/dialect.ts";
 import { credentialsKey, storedCwdKey } from "../../edition/dialect-keys.ts";
-import { type DialectTransport, dialectOf } from "../../edition/dialect-of.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
@@ -22,12 +21,12 @@ interface Place {
 }
 
 /**
- * The messages of the client, in the shapes of version 1. `agentDialect` is what the agent speaks: nothing changes where that
- * is a dialect too.
+ * The messages of the client, in the shapes of version 1. `agentDialect` is what the agent speaks: nothing changes that it
+ * understands.
  */
 export function dialectClient(
   client: Transport,
-  agentDialect: () => DialectName | undefined,
+  agentDialect: () => Dialect | undefined,
   log: Log,
 ): DialectTransport {
   const between = new DialectClient(client, agentDialect, log);
@@ -41,7 +40,7 @@ export function dialectClient(
 
 class DialectClient {
   readonly #client: Transport;
-  readonly #agentDialect: () => DialectName | undefined;
+  readonly #agentDialect: () => Dialect | undefined;
   readonly #log: Log;
   #sink: Sink | undefined;
   /** Where sessions are, as far as this connection has seen it. */
@@ -52,7 +51,7 @@ class DialectClient {
   readonly #waiting = new Map<unknown, Message>();
   #lists = 0;
 
-  constructor(client: Transport, agentDialect: () => DialectName | undefined, log: Log) {
+  constructor(client: Transport, agentDialect: () => Dialect | undefined, log: Log) {
     this.#client = client;
     this.#agentDialect = agentDialect;
     this.#log = log;
@@ -82,17 +81,19 @@ class DialectClient {
   #received(value: unknown, text: string, sink: Sink): void {
     const message: Message = isObject(value) ? value : {};
     const { method, params } = message;
-    if (!isObject(params) || this.#agentDialect() !== undefined) return sink.message(value, text);
+    if (!isObject(params)) return sink.message(value, text);
+    const dialect = this.#agentDialect();
     if (method === "session/new" && typeof params["cwd"] === "string")
       this.#opening.set(message.id, placeOf(params));
     const meta = isObject(params["_meta"]) ? params["_meta"] : {};
-    if (method === "authenticate" && credentialsKey in meta) {
+    if (method === "authenticate" && credentialsKey in meta && !understands(dialect, credentialsKey)) {
       this.#log("warn", "lost in translation", {
         lost: ["the credentials of a login: the agent speaks no dialect, and has no place for them"],
       });
       return this.#give(withParams(message, withoutKey(params, credentialsKey)));
     }
-    if (method !== "session/load" || meta[storedCwdKey] !== true) return sink.message(value, text);
+    const hasPlace = meta[storedCwdKey] !== true || understands(dialect, storedCwdKey);
+    if (method !== "session/load" || hasPlace) return sink.message(value, text);
     const place = this.#places.get(String(params["sessionId"]));
     if (place === undefined) this.#list(message, undefined);
     else this.#load(message, place);

@@ -1,5 +1,6 @@
 // The options of a relay.
 
+import type { Dialect } from "../../edition/dialect.ts";
 import type { Edition } from "../../edition/negotiate.ts";
 import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { OutgoingMcpServer } from "../../model/outgoing.ts";
@@ -9,9 +10,9 @@ import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 /** The options of `relay`. */
 export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> {
   /** The edition that the client is offered. Default: the one that it asks for, if the relay knows it. */
-  readonly as?: Edition | undefined;
+  readonly as?: Edition | Dialect | undefined;
   /** The edition that the agent speaks. Default: version 1 or 2, as it answers. A dialect must be named. */
-  readonly agentEdition?: Edition | undefined;
+  readonly agentEdition?: Edition | Dialect | undefined;
   /**
    * The treatment of things that the other version cannot express. "lossy" (default) sends the nearest thing, and
    * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the

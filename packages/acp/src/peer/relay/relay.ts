@@ -3,16 +3,17 @@
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, optional } from "../../base/objects.ts";
-import type { DialectName } from "../../edition/dialect.ts";
-import { dialectOf } from "../../edition/dialect-of.ts";
-import { dialectError, dialectOfAnswer, refuseDialect } from "../../edition/dialect-tells.ts";
+import { type Dialect, dialectOf } from "../../edition/dialect.ts";
+import { dialectError, dialectOfResult, refuseDialect } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
   chooseVersion,
   defaultEditions,
   type Edition,
+  type EditionName,
   editionOf,
   isDialect,
+  nameOf,
   type ProtocolVersion,
   versionOf,
   versionsOf,
@@ -46,9 +47,9 @@ const tooLateMs = 500;
 /** The edition of the protocol that each side speaks. */
 export interface RelayedEditions {
   /** The edition of the client. */
-  readonly client: Edition;
+  readonly client: EditionName;
   /** The edition of the agent. */
-  readonly agent: Edition;
+  readonly agent: EditionName;
 }
 
 /** A running relay. */
@@ -114,7 +115,7 @@ class RunningRelay implements Relay {
     this.closed = this.#closed.promise;
     const { as, agentEdition } = options;
     // a dialect is translated to version 1, unless both sides speak it
-    const isOne = as !== undefined && as === agentEdition;
+    const isOne = isSame(as, agentEdition);
     const translated = isOne ? agent : spokenBy("client", agent, agentEdition, options);
     const ofClient = isOne ? client : spokenBy("agent", client, as, options);
     const ofAgent =
@@ -189,10 +190,10 @@ class RunningRelay implements Relay {
 
   async #begin(asked: Initialize, value: unknown, text: string): Promise<void> {
     const { unstable = "*", as, agentEdition } = this.#options;
-    const passesDialect = as !== undefined && as === agentEdition && isDialect(as);
+    const passesDialect = as !== undefined && isDialect(as) && isSame(as, agentEdition);
     let version: ProtocolVersion;
     try {
-      if (!passesDialect) refuseDialect("initialize", asked.params);
+      if (!passesDialect) refuseDialect(asked.params);
       version = chooseVersion(asked.params, versionsOf(as === undefined ? defaultEditions : [as]));
     } catch (error) {
       this.#log("error", error instanceof Error ? error.message : String(error), {});
@@ -214,7 +215,7 @@ class RunningRelay implements Relay {
       this.#refuse(asked.id, error);
       return this.#end(error instanceof Error ? error.message : String(error));
     }
-    const dialect = dialectOfAnswer("initialize", result);
+    const dialect = dialectOfResult("initialize", result);
     if (dialect !== undefined) return this.#refuseAgent(asked.id, dialect);
     const spoken = answeredVersion(result);
     this.#log("info", "versions negotiated", { client: version, agent: spoken });
@@ -289,15 +290,15 @@ class RunningRelay implements Relay {
   #named(client: ProtocolVersion, agent: ProtocolVersion): RelayedEditions {
     const { as, agentEdition } = this.#options;
     return {
-      client: as !== undefined && isDialect(as) ? as : editionOf(client),
-      agent: agentEdition !== undefined && isDialect(agentEdition) ? agentEdition : editionOf(agent),
+      client: as !== undefined && isDialect(as) ? as.name : editionOf(client),
+      agent: agentEdition !== undefined && isDialect(agentEdition) ? agentEdition.name : editionOf(agent),
     };
   }
 
   /** Both sides speak one dialect: everything passes as it came. */
-  async #passAll(dialect: DialectName, value: unknown, text: string): Promise<void> {
+  async #passAll({ name }: Dialect, value: unknown, text: string): Promise<void> {
     this.#client.unread(value, text);
-    this.#editions.resolve({ client: dialect, agent: dialect });
+    this.#editions.resolve({ client: name, agent: name });
     const reason = await passThrough(this.#client, this.#agent, this.#log);
     await this.#end(reason.message ?? `ended: ${reason.kind}`);
   }
@@ -311,7 +312,7 @@ class RunningRelay implements Relay {
   }
 
   /** The agent speaks a dialect that was not named. */
-  #refuseAgent(id: RequestId, dialect: DialectName): Promise<void> {
+  #refuseAgent(id: RequestId, dialect: string): Promise<void> {
     const error = dialectError("unavailable", "the answer to initialize", dialect);
     this.#log("error", error.message, {});
     this.#refuse(id, error);
@@ -323,11 +324,15 @@ class RunningRelay implements Relay {
   }
 }
 
+function isSame(one: Edition | Dialect | undefined, other: Edition | Dialect | undefined): boolean {
+  return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);
+}
+
 /** The transport as it is used inside: a dialect is spoken as version 1. `role` is the relay's towards this peer. */
 function spokenBy(
   role: "agent" | "client",
   transport: Transport,
-  edition: Edition | undefined,
+  edition: Edition | Dialect | undefined,
   { log, losses = "lossy" }: RelayOptions,
 ): Transport {
   const editions = edition === undefined ? [] : [edition];

@@ -2,6 +2,8 @@
 
 import { optional } from "../../base/objects.ts";
 import type { Activation, AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
+import { understands } from "../../edition/dialect.ts";
+import { valueKey } from "../../edition/dialect-keys.ts";
 import { keepsWhenIdle, type SteeringOutcome } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
@@ -322,7 +324,7 @@ export class RelayedSession {
 
   #newEncoder(setup: SessionSetup): AgentSessionEdition {
     const { wire } = this.#relay;
-    return wire.edition.session(setup, wire.client.capabilities, wire.dialect !== undefined);
+    return wire.edition.session(setup, wire.client.capabilities, understands(wire.dialect, valueKey));
   }
 }
 

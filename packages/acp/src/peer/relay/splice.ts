@@ -1,6 +1,6 @@
 // Wraps a transport that several readers read one after the other. Nothing is lost or reordered between them.
 
-import { type DialectTransport, dialectOf } from "../../edition/dialect-of.ts";
+import { type DialectTransport, dialectOf } from "../../edition/dialect.ts";
 import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrpc/transport.ts";
 
 /** How much may wait for the next reader. */

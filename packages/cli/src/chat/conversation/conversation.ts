@@ -1,6 +1,6 @@
 // The interface between a conversation and the face that shows it: state to read, events, and methods to call.
 
-import type { Edition, ElicitationResponse, Entry, PromptResult, SessionConfigOption } from "@parley/acp";
+import type { EditionName, ElicitationResponse, Entry, PromptResult, SessionConfigOption } from "@parley/acp";
 import type { AvailableCommand, JsonValue } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type {
@@ -196,7 +196,7 @@ export interface AgentFacts {
   readonly asker: string;
   /** As it names itself, with its version. */
   readonly title: string | undefined;
-  readonly edition: Edition | undefined;
+  readonly edition: EditionName | undefined;
   /** Whether it takes images, messages during a turn, forks. */
   readonly accepts: { readonly images: boolean; readonly steering: boolean; readonly forks: boolean };
 }

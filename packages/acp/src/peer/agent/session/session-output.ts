@@ -2,6 +2,8 @@
 // back the updates after it, so that a replay shows what was seen live.
 
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
+import { understands } from "../../../edition/dialect.ts";
+import { valueKey } from "../../../edition/dialect-keys.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { isOfTurn } from "../../base/taken-session.ts";
 import type { StoredHistory } from "./guarded-store.ts";
@@ -161,7 +163,7 @@ export class SessionOutput {
   #newEdition(): AgentSessionEdition {
     const { edition, client, dialect } = this.sender;
     const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
-    return edition.session(setup, client.capabilities, dialect !== undefined);
+    return edition.session(setup, client.capabilities, understands(dialect, valueKey));
   }
 
   #send(update: SessionUpdate, text?: string): Promise<void> | undefined {

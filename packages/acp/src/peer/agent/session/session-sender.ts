@@ -1,7 +1,7 @@
 // The interface through which a session uses the connection to its client.
 
 import type { AgentEdition, ClientCapabilities, Introduction } from "../../../edition/agent-edition.ts";
-import type { DialectName } from "../../../edition/dialect.ts";
+import type { Dialect } from "../../../edition/dialect.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
@@ -18,7 +18,7 @@ export interface SessionSender {
   /** URL elicitations whose flow is not over. Their ids are unique on a connection. */
   readonly openUrls: Set<string>;
   /** The dialect that the client speaks; undefined for version 1 and version 2. */
-  readonly dialect: DialectName | undefined;
+  readonly dialect: Dialect | undefined;
   /** Output of the client's terminals that comes without being asked for. */
   readonly terminalOutput: TerminalOutputs;
   readonly log: Log;

@@ -1,6 +1,7 @@
 // The files of a client, by requests.
 
 import { optional } from "../../../base/objects.ts";
+import { understands } from "../../../edition/dialect.ts";
 import { createDirectoriesKey, encodingKey, overwriteKey } from "../../../edition/dialect-keys.ts";
 import type { Meta } from "../../../model/content.ts";
 import type { Files, ReadTextOptions, TextEncoding, WriteTextOptions } from "../../../model/services.ts";
@@ -22,9 +23,9 @@ export function clientFiles(
     },
     async writeText(path: string, content: string, options: WriteTextOptions = {}) {
       const { encoding, overwrite, createDirectories, signal, _meta } = options;
-      if (overwrite === false && services.dialect === undefined)
+      if (overwrite === false && !understands(services.dialect, overwriteKey))
         throw notOnV1("writeText", "way to leave a file that exists", "read the file first");
-      if (createDirectories === false && services.dialect !== "scoped")
+      if (createDirectories === false && !understands(services.dialect, createDirectoriesKey))
         throw notOnV1("writeText", "way to leave out missing directories", "look for the directory first");
       const meta = withKeys(_meta, {
         ...encodingMeta("writeText", encoding, services),
@@ -43,7 +44,7 @@ function encodingMeta(
   { dialect }: ClientServices,
 ): Meta | undefined {
   if (encoding === undefined || encoding === "utf-8") return undefined;
-  if (dialect === undefined)
+  if (!understands(dialect, encodingKey))
     throw notOnV1(method, `encoding but UTF-8, got ${JSON.stringify(encoding)}`, "use a command instead");
   return { [encodingKey]: encoding };
 }

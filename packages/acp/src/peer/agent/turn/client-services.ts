@@ -1,6 +1,6 @@
 // What the files and terminals of a client need of its connection.
 
-import type { DialectName } from "../../../edition/dialect.ts";
+import type { Dialect } from "../../../edition/dialect.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { TerminalOutputs } from "../session/terminal-outputs.ts";
 
@@ -16,11 +16,11 @@ export interface ClientServices {
   readonly sessionId: string;
   readonly ask: AskClient;
   /** The dialect that the client speaks; undefined for version 1. */
-  readonly dialect: DialectName | undefined;
+  readonly dialect: Dialect | undefined;
   readonly terminalOutput: TerminalOutputs;
 }
 
-/** The error for what a client of version 1 cannot be asked. */
+/** The error for what a client that speaks only version 1 cannot be asked. */
 export function notOnV1(method: string, what: string, instead: string): RequestError {
   return new RequestError(
     "method_not_found",

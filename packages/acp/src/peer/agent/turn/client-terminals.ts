@@ -2,10 +2,12 @@
 
 import { backgroundDeadline, type Deadline } from "../../../base/deadline.ts";
 import { optional } from "../../../base/objects.ts";
+import { understands } from "../../../edition/dialect.ts";
 import {
   pidKey,
   pushesOutputKey,
   signalKey,
+  terminalOutputMethod,
   timedOutKey,
   timeoutKey,
 } from "../../../edition/dialect-keys.ts";
@@ -40,8 +42,9 @@ export function clientTerminals(services: ClientServices, hooks: TerminalHooks):
       signal,
       _meta,
     }: CreateTerminalOptions) {
-      const isDialect = services.dialect !== undefined;
-      const limit = timeoutMs !== undefined && isDialect ? { [timeoutKey]: timeoutMs } : undefined;
+      const { dialect } = services;
+      const keepsTime = understands(dialect, timeoutKey);
+      const limit = timeoutMs !== undefined && keepsTime ? { [timeoutKey]: timeoutMs } : undefined;
       const params = {
         sessionId,
         command,
@@ -57,12 +60,12 @@ export function clientTerminals(services: ClientServices, hooks: TerminalHooks):
         // output may follow at once, before this function goes on
         const { terminalId } = result as { terminalId: string }; // validated by the method's row
         const { _meta: said } = metaOf(result as object);
-        const pushes = services.dialect === "scoped" || said?.[pushesOutputKey] === true;
+        const pushes = understands(dialect, terminalOutputMethod) || said?.[pushesOutputKey] === true;
         const output = pushes ? services.terminalOutput.open(terminalId) : undefined;
         return { terminalId, output, pid: pidOf(said?.[pidKey]) };
       });
       const opened = created as Opened; // what `receive` returned
-      const terminal = terminalHandle(services, opened, hooks, isDialect ? undefined : timeoutMs);
+      const terminal = terminalHandle(services, opened, hooks, keepsTime ? undefined : timeoutMs);
       hooks.created(terminal);
       return terminal;
     },
@@ -114,11 +117,11 @@ function terminalHandle(
     ...(output === undefined ? {} : { onOutput: (listener) => output.listen(listener) }),
     waitForExit({ signal, timeoutMs: limit } = {}): Promise<TerminalExit> {
       if (limit === undefined) return wait(undefined, signal);
-      if (services.dialect !== undefined) return wait({ [timeoutKey]: limit }, signal);
+      if (understands(services.dialect, timeoutKey)) return wait({ [timeoutKey]: limit }, signal);
       return waitHere(limit, signal, (until) => wait(undefined, until));
     },
     async kill({ signal } = {}) {
-      if (signal !== undefined && services.dialect === undefined)
+      if (signal !== undefined && !understands(services.dialect, signalKey))
         throw notOnV1(
           "kill",
           `place for the signal ${JSON.stringify(signal)}`,

@@ -15,7 +15,7 @@ import type {
   SessionConfigOption,
   SystemPrompt,
 } from "../../../model/content.ts";
-import type { JsonValue } from "../../../model/dialect-types.ts";
+import type { JsonValue } from "../../../model/custom-types.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { Files, Terminals } from "../../../model/services.ts";
 import type {

@@ -2,7 +2,7 @@
 
 import type { NoPromise } from "../../../base/no-promise.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../../model/content.ts";
-import type { JsonValue } from "../../../model/dialect-types.ts";
+import type { JsonValue } from "../../../model/custom-types.ts";
 import type { Entry } from "../../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 

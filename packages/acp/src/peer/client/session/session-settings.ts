@@ -11,7 +11,7 @@ export interface OpenSessionSettings {
   readonly isStrict: boolean;
   /** Whether all that is known of open tool calls is kept. */
   readonly keepsToolCalls: boolean;
-  /** Whether the agent says which options there are. One of pharo does not. */
+  /** Whether the agent says which options there are. */
   readonly listsOptions: boolean;
   /** Called when the user has cancelled the work of the session. */
   cancelled(session: ClientSession): void;
