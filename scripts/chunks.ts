@@ -99,7 +99,7 @@ const separateParts = [
 ] as const;
 
 /** In a browser, what names a part of Node fails when it is loaded, now or later. */
-const browserParts = "index transport jsonrpc store relay server v1 v2 view redact testing"
+const browserParts = "index extensions transport jsonrpc store relay server v1 v2 view redact testing"
   .split(" ")
   .map((name) => `acp/src/${name}.ts`)
   .concat("dialects/src/index.ts")

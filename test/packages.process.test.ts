@@ -29,6 +29,7 @@ const entries = [
   "@parley/acp/v1",
   "@parley/acp/v2",
   "@parley/acp/view",
+  "@parley/acp/extensions",
   "@parley/acp/redact",
   "@parley/acp/node",
   "@parley/acp/testing",

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { agentConfigShape } from "@parley/agent/internal";
 import { configSchema } from "@parley/client/internal";
+import { extensionsPage } from "./extensions.ts";
 import { featuresModule } from "./feature-places.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
@@ -59,6 +60,7 @@ export function generatedFiles(): Map<string, string> {
   );
   files.set("docs/cli.md", printedPage("cli-page"));
   files.set("docs/chat-keys.md", printedPage("chat-keys-page"));
+  files.set("docs/extensions.md", extensionsPage(join(import.meta.dirname, "../..")));
   return files;
 }
 

@@ -1,14 +1,11 @@
-// For Parley's own dialects only, without compatibility between versions: what checks messages, and the keys of `_meta`.
+// For Parley's own dialects only, without compatibility between versions: what checks messages.
 
 export { normalPath } from "./base/normal-path.ts";
 export { isObject, optional } from "./base/objects.ts";
-// biome-ignore lint/performance/noReExportAll: all of them, and only the dialects import this file
-export * from "./edition/dialect-keys.ts";
 export { errorCodes, errorKindOf, isErrorKind } from "./jsonrpc/error-kinds.ts";
 export { RequestError } from "./jsonrpc/errors.ts";
 export { gitPatch } from "./model/git-patch.ts";
 export {
-  extraKey,
   Failure,
   isAbsolutePath,
   isCleanText,

@@ -19,7 +19,7 @@ export { gitPatch, textDiff } from "./model/git-patch.ts";
 export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
 export { unsupportedContent } from "./peer/base/bound-wire.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
-export { isOfTurn, takenMethod, takenState } from "./peer/base/taken-session.ts";
+export { isOfTurn, takenState } from "./peer/base/taken-session.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";
 export { askedAbout } from "./peer/client/session/known-tool-calls.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";

@@ -147,7 +147,7 @@ for (const { id, head, list, server } of wires) {
       assert.ok(share >= 0.9, `${(share * 100).toFixed(1)} % of ${inputTokens} tokens`);
       context.diagnostic(`${(share * 100).toFixed(1)} % of ${inputTokens} input tokens came from the cache`);
       const shares = link.updates.flatMap((update) =>
-        update.sessionUpdate === "usage_update" ? [update._meta?.["parley.dev/cachedShare"]] : [],
+        update.sessionUpdate === "usage_update" ? [update._meta?.["_parley.dev/cachedShare"]] : [],
       );
       assert.equal(shares.at(-1), Math.round(share * 1_000) / 1_000);
       await link.end();

@@ -1,5 +1,15 @@
 // The dialect pharo as agents and clients name it. Its machines are loaded by the connections that speak it.
 
+import {
+  credentialsKey,
+  encodingKey,
+  overwriteKey,
+  sessionOptionsKey,
+  signalKey,
+  storedCwdKey,
+  timeoutKey,
+  valueKey,
+} from "@parley/acp/extensions";
 import type { Dialect } from "@parley/acp/transport";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,15 +37,15 @@ export function pharo(): Dialect {
 const dialect: Dialect = {
   name: "pharo",
   understands: [
-    "credentials",
-    "sessionOptions",
-    "storedCwd",
-    "value",
-    "timeoutMs",
-    "signal",
-    "encoding",
-    "overwrite",
-  ].map((name) => `_parley.dev/${name}`),
+    credentialsKey,
+    sessionOptionsKey,
+    storedCwdKey,
+    valueKey,
+    timeoutKey,
+    signalKey,
+    encodingKey,
+    overwriteKey,
+  ],
   listsNoOptions: true,
   isSpokenByClient({ clientCapabilities, info, protocolVersion }) {
     const { terminal } = object(clientCapabilities);

@@ -1,5 +1,17 @@
 // The dialect scoped as agents and clients name it. Its machines are loaded by the connections that speak it.
 
+import {
+  createDirectoriesKey,
+  credentialsKey,
+  encodingKey,
+  overwriteKey,
+  sessionOptionsKey,
+  signalKey,
+  storedCwdKey,
+  terminalOutputMethod,
+  timeoutKey,
+  valueKey,
+} from "@parley/acp/extensions";
 import type { Dialect } from "@parley/acp/transport";
 
 /**
@@ -22,17 +34,17 @@ export function scoped(): Dialect {
 const dialect: Dialect = {
   name: "scoped",
   understands: [
-    "credentials",
-    "sessionOptions",
-    "storedCwd",
-    "value",
-    "timeoutMs",
-    "signal",
-    "encoding",
-    "overwrite",
-    "createDirectories",
-    "terminal_output",
-  ].map((name) => `_parley.dev/${name}`),
+    credentialsKey,
+    sessionOptionsKey,
+    storedCwdKey,
+    valueKey,
+    timeoutKey,
+    signalKey,
+    encodingKey,
+    overwriteKey,
+    createDirectoriesKey,
+    terminalOutputMethod,
+  ],
   // its requests for files and terminals do not name their session
   oneSessionPerConnection: true,
   isSpokenByClient: ({ protocolVersion, capabilities, clientCapabilities, info }) =>

@@ -1,11 +1,11 @@
 // Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
 import { isObject, optional } from "../base/objects.ts";
+import { extraKey, notificationKey } from "../base/parley-extensions.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
-import { extraKey } from "../validation/failure.ts";
 import type {
   Activation,
   AgentCapabilities,
@@ -35,9 +35,6 @@ export function bothMeta(outer: object, inner: object): { _meta?: Meta } {
   const extras = isObject(extra) && isObject(more) ? { [extraKey]: { ...extra, ...more } } : {};
   return { _meta: { ...first, ...second, ...extras } };
 }
-
-/** The key of an update's `_meta` with the custom data of the notification that carries the update. */
-const notificationKey = "parley.dev/notification";
 
 /** The update of a notification. The custom data of the notification becomes part of that of the update. */
 export function updateFromWire({ update, _meta }: { update: object; _meta?: unknown }): object {

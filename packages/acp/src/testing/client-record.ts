@@ -155,7 +155,7 @@ export function comparable(record: ClientRecord): object {
 }
 
 /** The mark of a relay for data that it could not translate. */
-const lossMark = "parley.dev/lost";
+const lossMark = "_parley.dev/lost";
 
 function withoutLosses(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLosses);

@@ -2,6 +2,7 @@
 // cut. Both ends do the same. docs/remote.md specifies it.
 
 import { isObject, optional } from "../base/objects.ts";
+import { resumeMethod } from "../base/parley-extensions.ts";
 import { PeerSilence } from "./peer-silence.ts";
 import { type RingLimits, SentRing } from "./sent-ring.ts";
 
@@ -12,7 +13,6 @@ export const connectionProtocol = "parley.connection.";
 /** The code for a connection that the server does not have any more. */
 export const unknownConnectionCode = 4404;
 
-const method = "_parley.dev/resume";
 /** An acknowledgement is sent after so much, besides the one with each heartbeat. */
 const ackedEvents = 1_024;
 const ackedChars = 1024 * 1024;
@@ -29,7 +29,7 @@ export interface Count {
 
 /** Undefined for every other message. */
 export function readCount(value: unknown): Count | undefined {
-  if (!isObject(value) || value["method"] !== method || value["id"] !== undefined) return undefined;
+  if (!isObject(value) || value["method"] !== resumeMethod || value["id"] !== undefined) return undefined;
   const { received, connectionId, graceMs } = isObject(value["params"]) ? value["params"] : {};
   if (typeof received !== "number" || !Number.isSafeInteger(received) || received < 0) return undefined;
   return {
@@ -93,6 +93,10 @@ export class CountedFrames {
     this.#unackedEvents = 0;
     this.#unackedChars = 0;
     this.countedAt = performance.now();
-    return JSON.stringify({ jsonrpc: "2.0", method, params: { received: this.received, ...more } });
+    return JSON.stringify({
+      jsonrpc: "2.0",
+      method: resumeMethod,
+      params: { received: this.received, ...more },
+    });
   }
 }

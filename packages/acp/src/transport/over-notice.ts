@@ -2,16 +2,15 @@
 // specifies it. A WebSocket has a close code for it.
 
 import { isObject } from "../base/objects.ts";
-
-const method = "_parley.dev/closed";
+import { closedMethod } from "../base/parley-extensions.ts";
 
 export function overNotice(reason: string): string {
-  return JSON.stringify({ jsonrpc: "2.0", method, params: { reason } });
+  return JSON.stringify({ jsonrpc: "2.0", method: closedMethod, params: { reason } });
 }
 
 /** Why the server has ended the connection; undefined for every other message. */
 export function readOverNotice(value: unknown): string | undefined {
-  if (!isObject(value) || value["method"] !== method || value["id"] !== undefined) return undefined;
+  if (!isObject(value) || value["method"] !== closedMethod || value["id"] !== undefined) return undefined;
   const { reason } = isObject(value["params"]) ? value["params"] : {};
   return typeof reason === "string" ? reason : "";
 }

@@ -1,5 +1,6 @@
 // The failures of validators, and the checks that are not generated.
 
+import { extraKey } from "../base/parley-extensions.ts";
 import { featureBits } from "./features.gen.ts";
 import { featureMode, unstableFeatures } from "./unstable-features.ts";
 
@@ -20,9 +21,6 @@ export const modes = {
   /** All unstable fields, tags and variants are enabled. `featureMode` enables those of one feature. */
   unstable: featureMode("*"),
 } as const;
-
-/** The key of `_meta` with the fields of an object that the protocol does not have, as a relay passes them on. */
-export const extraKey = "parley.dev/extra";
 
 /** Why a value was refused. Never contains the value itself. */
 export class Failure {

@@ -157,7 +157,7 @@ for (const [version, library] of [
       assert.deepEqual(updates.at(-1)?.["content"], {
         type: "text",
         text: "odd",
-        _meta: { "parley.dev/extra": { colour: "red" } },
+        _meta: { "_parley.dev/extra": { colour: "red" } },
       });
     });
 

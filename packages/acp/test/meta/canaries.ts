@@ -97,7 +97,7 @@ export function withUnknownFields({ value, places }: Sample): Sample {
 export function extrasIn(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    key === "parley.dev/extra" ? [inner] : extrasIn(inner),
+    key === "_parley.dev/extra" ? [inner] : extrasIn(inner),
   );
 }
 

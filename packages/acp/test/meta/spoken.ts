@@ -230,7 +230,7 @@ export async function spokenUpdates(
     const { update, _meta } = value as { update: Json; _meta: Json };
     // the library sends states
     if (update.sessionUpdate === "state_update") return [];
-    const custom = { ...(update._meta as Json), "parley.dev/notification": _meta };
+    const custom = { ...(update._meta as Json), "_parley.dev/notification": _meta };
     const named = Object.fromEntries(
       ["messageId", "toolCallId", "terminalId", "compactionId"].map((key) => [key, `${key}-${i}`]),
     );

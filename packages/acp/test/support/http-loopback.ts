@@ -17,6 +17,8 @@ export interface SeenRequest {
 export interface LoopbackScript {
   /** Answers a request; false leaves it to the server. */
   readonly answer?: (request: SeenRequest, response: ServerResponse, server: Loopback) => boolean;
+  /** Headers of the answer to the first POST. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** A message that was accepted. */
   readonly message?: (message: Message, server: Loopback) => void;
 }
@@ -150,7 +152,11 @@ export class Loopback {
 
   async #post({ headers, body }: SeenRequest, response: ServerResponse): Promise<void> {
     if (headers["acp-connection-id"] === undefined) {
-      response.writeHead(200, { "content-type": "application/json", "acp-connection-id": connectionId });
+      response.writeHead(200, {
+        "content-type": "application/json",
+        "acp-connection-id": connectionId,
+        ...this.#script.headers,
+      });
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(body).id ?? 0, result: {} }));
     }
     await this.#started.promise;

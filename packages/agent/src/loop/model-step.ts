@@ -1,6 +1,7 @@
 // Sends one request to the model, streams its answer to the client and keeps it, even if it fails halfway.
 
 import type { Turn } from "@parley/acp";
+import { extensionIn, retryKey } from "@parley/acp/extensions";
 import { type AssistantPart, assistantMessage } from "../model/assistant-message.ts";
 import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } from "../model/model.ts";
 import { ModelError } from "../model/model.ts";
@@ -90,13 +91,10 @@ export async function modelStep(
 
 const brokenOff = "This call was not run: the answer broke off, and the model is asked again.";
 
-/** The `_meta` key of the client capabilities of a client that shows pauses, and of the update that reports one. */
-const retryKey = "parley.dev/retry";
-
 /** Tells the user of a pause before a request is repeated, and of its end. Clients that know no pauses get a thought. */
 export function sayWait(turn: Pick<Turn, "think" | "update" | "client">): (wait: Wait | undefined) => void {
   return (wait) => {
-    if (turn.client.capabilities._meta?.[retryKey] !== true) {
+    if (extensionIn(turn.client.capabilities._meta, retryKey) !== true) {
       if (wait === undefined) return;
       return void turn.think(`${wait.reason} Trying again in ${Math.ceil(wait.delayMs / 1000)} s.\n`);
     }

@@ -202,7 +202,7 @@ test("a client that asks about the folder itself is not asked again", async (t) 
   const cwd = temporaryFolder(t, {});
   const link = await talk({ version: 2, cwd, models: [model], mcp: sources([named(url)]) });
   t.after(() => link.end());
-  const opened = await link.agent.newSession({ cwd, _meta: { "parley.dev/trust": "client" } });
+  const opened = await link.agent.newSession({ cwd, _meta: { "_parley.dev/trust": "client" } });
   await opened.prompt("one").result;
   assert.deepEqual([link.asks.length, hits], [0, []]);
 });

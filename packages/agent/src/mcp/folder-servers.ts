@@ -1,13 +1,11 @@
 // Asks the user about the servers that the files of a project name, before anything of them is started.
 
 import { type PermissionOption, RequestError, type Turn } from "@parley/acp";
+import { extensionIn, trustKey } from "@parley/acp/extensions";
 import type { McpServer } from "@parley/acp/model";
 import { oneLine, visible } from "../text/safe-text.ts";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
 import type { FolderServer, FolderServers, McpSources } from "./sources.ts";
-
-/** In `_meta` of a session: the client asks about the folder's settings itself, and names the servers that may be used. */
-const trustKey = "parley.dev/trust";
 
 const options: readonly PermissionOption[] = [
   { optionId: "allow_once", name: "Start it, in this session", kind: "allow_once" },
@@ -43,7 +41,7 @@ export class AskedServers {
     tell: (text: string) => Promise<void>,
   ): Promise<void> {
     const { ofFolder } = this.#sources;
-    if (ofFolder === undefined || turn.session._meta?.[trustKey] === "client") return;
+    if (ofFolder === undefined || extensionIn(turn.session._meta, trustKey) === "client") return;
     for (const folder of turn.session.roots) {
       if (this.#byFolder.has(folder)) continue;
       const { servers, problems } = await readFolder(folder, ofFolder);

@@ -26,7 +26,7 @@ async function listening(t: TestContext, listener: RequestListener): Promise<Lis
 }
 
 const headers = [{ name: "X-Key", value: "birch-lake-7" }];
-const ofWorkspace = { "parley.dev/origin": "workspace" };
+const ofWorkspace = { "_parley.dev/origin": "workspace" };
 
 const server = (
   url: string,

@@ -2,6 +2,7 @@
 // extensions, also accepted in `_meta`.
 
 import { isAbsolute, join } from "node:path";
+import { extensionIn, originKey } from "@parley/acp/extensions";
 import { isObject, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { secretsIn } from "@parley/acp/redact";
@@ -52,8 +53,9 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
   if (fields["type"] === "http" || fields["type"] === "sse") {
     const url = String(fields["url"]);
     const headers = pairs(fields["headers"]);
-    const isOfWorkspace = extra["parley.dev/origin"] === "workspace";
-    const loginName = extra["parley.dev/origin"] === "user" ? String(fields["name"]) : url;
+    const origin = extensionIn(extra, originKey);
+    const isOfWorkspace = origin === "workspace";
+    const loginName = origin === "user" ? String(fields["name"]) : url;
     const oauth = isOfWorkspace ? undefined : ownClient(extra["oauth"]);
     const hidden = oauth?.clientSecret === undefined ? [] : [oauth.clientSecret];
     const secrets = new HiddenSecrets([...Object.values(headers), ...secretsIn({ url }), ...hidden]);

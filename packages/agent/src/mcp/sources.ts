@@ -27,7 +27,7 @@ export interface FolderServers {
 
 /** A server that the files of a folder name. */
 export interface FolderServer {
-  /** The server. With `"parley.dev/origin": "workspace"` in its `_meta`, it must be at a public address. */
+  /** The server. With `"_parley.dev/origin": "workspace"` in its `_meta`, it must be at a public address. */
   readonly server: McpServer;
   /** The text that the user has to see before it is started: its command line or address, and its variables. */
   readonly lines: readonly string[];

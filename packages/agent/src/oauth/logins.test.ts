@@ -348,7 +348,7 @@ test(
     const at = await place(t);
     const named = { ...begins, privateHosts: [] };
     await assert.rejects(at.look(named), /private network.*add it to agent\.privateHosts/);
-    const ofWorkspace = { ...at.server, _meta: { "parley.dev/origin": "workspace" } };
+    const ofWorkspace = { ...at.server, _meta: { "_parley.dev/origin": "workspace" } };
     await assert.rejects(
       at.look({ ...begins, privateHosts: [at.probe.host] }, ofWorkspace),
       /private network/,

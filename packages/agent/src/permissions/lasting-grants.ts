@@ -1,5 +1,6 @@
 // Answers that outlive their session: for its workspace, or for every folder.
 
+import { detailsKey, extensionIn } from "@parley/acp/extensions";
 import type { Meta } from "@parley/acp/model";
 import type { Access } from "../tools/base/tool.ts";
 
@@ -24,12 +25,10 @@ export interface LastingGrants {
   remember(subject: LastingSubject, scope: "workspace" | "always", workspace: string): void;
 }
 
-/** The `_meta` key of an answer in the dialect "scoped", with its scope. */
-const detailsKey = "_parley.dev/details";
-
 /** How far an answer reaches beyond its session; undefined where it does not. */
 export function lastingScope(_meta: Meta | undefined): "workspace" | "always" | undefined {
-  const details = _meta?.[detailsKey];
+  // the dialect "scoped" says it
+  const details = extensionIn(_meta, detailsKey);
   const scope = (details as { readonly scope?: unknown } | null | undefined)?.scope;
   return scope === "workspace" || scope === "always" ? scope : undefined;
 }

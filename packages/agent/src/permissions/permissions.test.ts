@@ -58,7 +58,7 @@ inEveryVersion("a question says why it is asked, and in which modes it would not
   const made = await talk({ ...setup, tools, models: [model], answers });
   await made.session.prompt("go").result;
   const modesOf = ({ options }: Talk["asks"][number]) =>
-    options.find(({ kind }) => kind === "allow_once")?._meta?.["parley.dev/modes"];
+    options.find(({ kind }) => kind === "allow_once")?._meta?.["_parley.dev/modes"];
   // without a sandbox, mode code asks about commands too, and a protected file is asked about in every mode
   assert.deepEqual(made.asks.map(modesOf), [["code"], undefined, undefined]);
   if (setup.version === 2)
@@ -78,7 +78,7 @@ inEveryVersion("the model hears who refused a call, if that was not the user", {
   const requestPermission = () => ({
     outcome: "selected" as const,
     optionId: "reject_once",
-    _meta: { "parley.dev/refusal": "deny exec ls (--deny)" },
+    _meta: { "_parley.dev/refusal": "deny exec ls (--deny)" },
   });
   const made = await talk({ ...setup, tools, models: [model], clientDefinition: { requestPermission } });
   await made.session.prompt("go").result;
@@ -94,7 +94,7 @@ inEveryVersion("the model hears what the user said beside a no, also after a res
   const requestPermission = () => ({
     outcome: "selected" as const,
     optionId: "reject_once",
-    _meta: { "parley.dev/said": "use pnpm" },
+    _meta: { "_parley.dev/said": "use pnpm" },
   });
   const given = { ...setup, tools, models: [model], store, clientDefinition: { requestPermission } };
   const first = await talk(given);

@@ -1,16 +1,9 @@
 // Builds the options of a permission request.
 
 import type { PermissionOption } from "@parley/acp";
+import { extensionIn, modesKey, refusalKey, remembersKey, saidKey } from "@parley/acp/extensions";
 import type { Meta } from "@parley/acp/model";
 import type { Access } from "../tools/base/tool.ts";
-
-/** The `_meta` key for the subjects of "always"; it is stored with the history and read when a session is loaded. */
-export const subjectsKey = "parley.dev/remembers";
-
-/** In `_meta` of an answer: what the user said beside a no. */
-const saidKey = "parley.dev/said";
-/** In `_meta` of an answer: who or what refused the call, if that was not the user. */
-const refusalKey = "parley.dev/refusal";
 
 export interface Rejection {
   readonly told: string;
@@ -27,15 +20,13 @@ export const unanswered: Rejection = {
 
 /** What the model is told of a call that was rejected. `_meta` is that of the answer. */
 export function rejection(_meta?: Meta): Rejection {
-  const { [saidKey]: said, [refusalKey]: refusal } = _meta ?? {};
+  const said = extensionIn(_meta, saidKey);
+  const refusal = extensionIn(_meta, refusalKey);
   if (typeof refusal === "string") return { told: `This call was refused: ${refusal}`, advice };
   const told =
     typeof said === "string" ? `The user rejected this call: ${said}` : "The user rejected this call.";
   return { told, advice };
 }
-
-/** The `_meta` key for the modes in which it would not be asked. A client that switches to one can answer with it. */
-const modesKey = "parley.dev/modes";
 
 /** Without subjects there is no "always" option. `allowedIn` are the modes in which it would not be asked. */
 export function permissionOptions(
@@ -49,7 +40,7 @@ export function permissionOptions(
     { optionId: "reject_once", name: "Reject", kind: "reject_once" },
   ];
   if (subjects.length === 0) return once;
-  const _meta = { [subjectsKey]: subjects };
+  const _meta = { [remembersKey]: subjects };
   const what = subjectInWords(access);
   const [yes, no] = once as [PermissionOption, PermissionOption]; // both are written above
   return [
@@ -62,7 +53,7 @@ export function permissionOptions(
 
 export function remembered({ kind, _meta }: PermissionOption): readonly string[] {
   if (kind !== "allow_always" && kind !== "reject_always") return [];
-  const subjects = _meta?.[subjectsKey];
+  const subjects = extensionIn(_meta, remembersKey);
   return Array.isArray(subjects) ? subjects.map(String) : [];
 }
 

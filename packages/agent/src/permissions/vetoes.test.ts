@@ -12,7 +12,7 @@ import {
   toolStories,
 } from "../../test/support/agent-probe.ts";
 
-const meta = { "parley.dev/veto": true };
+const meta = { "_parley.dev/veto": true };
 const write = (path: string) => ["write", { path, content: "x" }] as const;
 
 inEveryVersion(

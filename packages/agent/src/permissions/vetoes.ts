@@ -1,11 +1,9 @@
 // Asks the client for a veto before calls that the mode allows; a veto can refuse or ask, never allow.
 
 import { RequestError, type Turn } from "@parley/acp";
+import { extensionIn, vetoMethod } from "@parley/acp/extensions";
 import type { Access, SandboxPolicy, Vetoes } from "../tools/base/tool.ts";
 
-/** The `_meta` key of the client capabilities that requests vetoes. */
-const vetoKey = "parley.dev/veto";
-const vetoMethod = "_parley.dev/veto";
 const maxEffects = 1_000;
 
 interface Effect {
@@ -15,7 +13,7 @@ interface Effect {
 
 /** Undefined when the client does not want vetoes. */
 export function clientVetoes({ client, session }: Pick<Turn, "client" | "session">): Vetoes | undefined {
-  if (client.capabilities._meta?.[vetoKey] !== true) return undefined;
+  if (extensionIn(client.capabilities._meta, vetoMethod) !== true) return undefined;
   /** The operations that the client's rules restrict, from its last answer. */
   let restricts: readonly string[] | undefined;
   const ask = async (effects: readonly Effect[], search: boolean, signal?: AbortSignal) => {

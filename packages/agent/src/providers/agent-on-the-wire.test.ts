@@ -172,13 +172,13 @@ inEveryVersion("a client that shows pauses gets them as facts, and no thought", 
     const { session, updates, end } = await talk({
       ...setup,
       models: [modelAt(fake.url, wire!.id, {}, { clock: testClock() })],
-      clientDefinition: { _meta: { "parley.dev/retry": true } },
+      clientDefinition: { _meta: { "_parley.dev/retry": true } },
     });
     assert.equal((await session.prompt("Hi").result).stopReason, "end_turn");
     const facts = updates.flatMap((update) =>
       update.sessionUpdate === "session_info_update" && update._meta != null ? [update._meta] : [],
     );
-    const [pause, over, ...more] = facts.map((each) => each["parley.dev/retry"]);
+    const [pause, over, ...more] = facts.map((each) => each["_parley.dev/retry"]);
     assert.partialDeepStrictEqual(pause, { attempt: 2, of: 5, delayMs: 7000 });
     assert.match(String((pause as { reason: string }).reason), /rate limit of Anthropic is reached/);
     assert.deepEqual([over, more], [null, []]);

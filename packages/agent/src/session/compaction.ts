@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@parley/acp";
+import { keptMessagesKey, keptRequestTokensKey } from "@parley/acp/extensions";
 import { summaryRequest } from "../model/agent-requests.ts";
 import { assistantMessage } from "../model/assistant-message.ts";
 import { type Effort, type Model, ModelError, type ModelMessage, type ModelRequest } from "../model/model.ts";
@@ -33,11 +34,6 @@ export interface Compaction {
   /** The provider rejected the request as too long, so our estimate was too low. */
   readonly isUrgent?: boolean;
 }
-
-/** The `_meta` key with the number of messages that a compaction kept. */
-export const keptKey = "parley.dev/keptMessages";
-/** The `_meta` key with the number of tokens that older messages of the user could take. */
-export const requestTokensKey = "parley.dev/keptRequestTokens";
 
 /** How many tokens too long the conversation is. `compactAt`: the part of the context window that it may take. */
 export function excessTokens(
@@ -130,7 +126,7 @@ export async function compact(compaction: Compaction): Promise<"done" | "nothing
   await show({
     status: "completed",
     summary: [{ type: "text", text: summary }],
-    _meta: { [keptKey]: kept, [requestTokensKey]: requestTokens },
+    _meta: { [keptMessagesKey]: kept, [keptRequestTokensKey]: requestTokens },
   });
   await showUsage(turn, model, compaction.prefix.system);
   const { length } = older;

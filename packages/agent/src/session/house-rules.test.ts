@@ -143,7 +143,7 @@ inEveryVersion(
       tools,
       models: [model],
       clientDefinition: {
-        _meta: { "parley.dev/veto": true },
+        _meta: { "_parley.dev/veto": true },
         extensions: {
           requests: {
             "_parley.dev/veto": (params) => {

@@ -8,6 +8,7 @@ import {
   type SessionUpdate,
   textOf,
 } from "@parley/acp";
+import { extensionIn, keptMessagesKey, keptRequestTokensKey, withdrawnKey } from "@parley/acp/extensions";
 import { isObject } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
@@ -15,12 +16,10 @@ import type { MediaPart, ToolOutcome } from "../model/model.ts";
 import { lastingScope } from "../permissions/lasting-grants.ts";
 import { type Rejection, rejection, remembered, unanswered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
-import { keptKey, requestTokensKey } from "./compaction.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
 import type { SessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
 import { noteOfAnswer } from "./undo.ts";
-import { withdrawnKey } from "./withdraw.ts";
 
 /**
  * `until` is the id of the message being answered: it and all later entries are not history yet.
@@ -158,7 +157,7 @@ class Rebuilding {
       case "tool_call_update":
         return this.#call(update);
       case "session_info_update": {
-        const withdrawn = update._meta?.[withdrawnKey];
+        const withdrawn = extensionIn(update._meta, withdrawnKey);
         if (typeof withdrawn === "number") this.#text = this.#text.slice(0, -withdrawn || undefined);
         return;
       }
@@ -216,11 +215,14 @@ class Rebuilding {
     const summary = textOf(update.summary ?? []);
     if (summary === "") return;
     this.end();
-    const numberAt = (key: string) => {
-      const value = update._meta?.[key];
+    const numberAt = (key: `_parley.dev/${string}`) => {
+      const value = extensionIn(update._meta, key);
       return typeof value === "number" ? value : 0;
     };
-    this.#transcript.compact(summary, { kept: numberAt(keptKey), requestTokens: numberAt(requestTokensKey) });
+    this.#transcript.compact(summary, {
+      kept: numberAt(keptMessagesKey),
+      requestTokens: numberAt(keptRequestTokensKey),
+    });
   }
 }
 

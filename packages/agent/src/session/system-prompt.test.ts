@@ -93,7 +93,7 @@ inEveryVersion("the share of cached tokens is in the usage", {}, async (setup) =
   assert.equal(usage?.cachedReadTokens, 2_400);
   await session.prompt("more").result;
   const shares = updates.flatMap((update) =>
-    update.sessionUpdate === "usage_update" ? [update._meta?.["parley.dev/cachedShare"]] : [],
+    update.sessionUpdate === "usage_update" ? [update._meta?.["_parley.dev/cachedShare"]] : [],
   );
   assert.deepEqual(shares, [0.5, 0.8, undefined]);
 });

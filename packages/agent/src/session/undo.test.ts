@@ -154,7 +154,7 @@ test("a client that reviews changes itself gets neither snapshots nor /undo", {
   const cwd = temporaryFolder(context, { "a.txt": "a\n" });
   const undoFolder = join(temporaryFolder(context, {}), "undo");
   const model = scriptedModel([calls(removal), says("changed")]);
-  const clientDefinition = { _meta: { "parley.dev/review": true } };
+  const clientDefinition = { _meta: { "_parley.dev/review": true } };
   const options = { version: 2, cwd, models: [model], undoFolder, mode: "ask" } as const;
   const plain = await talk(options);
   const names = ({ session }: Talk) => session.availableCommands.map(({ name }) => name);

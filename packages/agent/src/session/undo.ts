@@ -4,15 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { AgentSession, Turn } from "@parley/acp";
+import { extensionIn, reviewKey } from "@parley/acp/extensions";
 import { withTimeout } from "@parley/acp/jsonrpc";
 import type { FileOutcome, Review, UndoResult } from "@parley/review";
 import { withoutNotes } from "../model/agent-requests.ts";
 import { oneLine } from "../text/safe-text.ts";
 import type { Access } from "../tools/base/tool.ts";
 import { tell } from "./tell.ts";
-
-/** The `_meta` key of the capabilities of a client that follows changes itself, and takes them back. */
-const reviewKey = "parley.dev/review";
 
 /** A call runs without its snapshot after so long. */
 const longestBeginMs = 30_000;
@@ -56,7 +54,7 @@ export class SessionUndo {
 
   /** Whether the agent takes changes back, and not the client. */
   get isOffered(): boolean {
-    return this.#options.session.clientCapabilities._meta?.[reviewKey] !== true;
+    return extensionIn(this.#options.session.clientCapabilities._meta, reviewKey) !== true;
   }
 
   /**

@@ -1,12 +1,10 @@
 // Tells the client how full the context is now, and what the session has cost.
 
+import { cachedShareKey } from "@parley/acp/extensions";
 import type { Meta, Usage } from "@parley/acp/model";
 import type { Model } from "../model/model.ts";
 import { tokensOfMessages, tokensOfText } from "../model/tokens.ts";
 import type { CodingTurn } from "./session-state.ts";
-
-/** The `_meta` key with the part of the turn's input tokens so far that came from the provider's cache, from 0 to 1. */
-const cachedShareKey = "parley.dev/cachedShare";
 
 /** Not the sum of all requests. */
 export async function showUsage(turn: CodingTurn, { facts }: Model, system: string): Promise<void> {

@@ -1,10 +1,8 @@
 // Takes back words of the model whose answer broke off.
 
 import type { Turn } from "@parley/acp";
+import { withdrawnKey } from "@parley/acp/extensions";
 import { tell } from "./tell.ts";
-
-/** The `_meta` key of the update that says how many characters of the text before it are void. */
-export const withdrawnKey = "parley.dev/withdrawn";
 
 /** Clients cannot remove what they have shown, so the user is told that it is void. The next text is a new message. */
 export async function withdraw(

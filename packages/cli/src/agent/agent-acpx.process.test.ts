@@ -116,7 +116,7 @@ test("acpx and an agent behind two bridges lose no _meta and no unknown key (I1)
     '"example.com/build":7',
     '"example.com/new":true',
     '"example.com/piece":[1]',
-    '"parley.dev/extra":{"shade":"blue"}',
+    '"_parley.dev/extra":{"shade":"blue"}',
     '"example.com/end":"x"',
     "given brief",
   ])

@@ -62,7 +62,7 @@ test("a mode that accepts edits allows a change, and neither a deletion, a comma
 
 test("our own agent says which modes would not have asked", () => {
   const kind = "allow_once";
-  const options = [{ optionId: "y", name: "Allow", kind, _meta: { "parley.dev/modes": ["code"] } }] as const;
+  const options = [{ optionId: "y", name: "Allow", kind, _meta: { "_parley.dev/modes": ["code"] } }] as const;
   const command = asked({ operation: "exec" }, { request: { title: "ls", options } });
   assert.equal(modeAllows("parley", mode("code"), command), true);
   assert.equal(modeAllows("parley", mode("architect"), command), false);

@@ -1,5 +1,6 @@
 // The modes of known agents that let something pass without a question.
 
+import { extensionIn, modesKey } from "@parley/acp/extensions";
 import type { PermissionQuestion } from "@parley/client/policy";
 
 /** A mode, as an agent lists it. */
@@ -47,7 +48,7 @@ export function modeAllows(agent: string, mode: NamedMode, question: PermissionQ
   const { always, subjects, request } = question;
   if (always || subjects.length === 0) return false;
   // our own agent says it
-  const said = request?.options.flatMap(({ _meta }) => _meta?.["parley.dev/modes"] ?? []) ?? [];
+  const said = request?.options.flatMap(({ _meta }) => extensionIn(_meta, modesKey) ?? []) ?? [];
   if (said.includes(mode.value) || endsQuestions(mode)) return true;
   const isEdit = subjects.every(({ operation, deletes }) => operation === "write" && !deletes);
   return isEdit && (known[agent]?.edits ?? []).some((each) => isCalled(mode, each));

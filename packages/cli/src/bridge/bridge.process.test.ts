@@ -226,7 +226,7 @@ test("each loss is told once on stderr, and every time in _meta", deadline, asyn
   const plans = (await turn(session, "plan")).filter((update) => update.sessionUpdate === "plan_update");
   assert.equal(plans.length, 2);
   const loss = "a cancelled plan entry is shown as completed";
-  for (const plan of plans) assert.deepEqual(plan._meta, { "parley.dev/lost": [loss] });
+  for (const plan of plans) assert.deepEqual(plan._meta, { "_parley.dev/lost": [loss] });
   await close();
   await bridge.exited;
   assert.equal(occurrences(bridge.stderrTail(), `parley: lost in translation: ${loss}\n`), 1);

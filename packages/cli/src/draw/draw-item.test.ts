@@ -88,7 +88,7 @@ test("columns of a table are aligned as their author wants", () => {
 
 test("what was sent beside a prompt has a name", () => {
   const file = (uri: string) => ({ type: "resource", resource: { uri, text: "x", mimeType: "text/plain" } });
-  const told = { _meta: { "parley.dev/name": "1 change taken back" } };
+  const told = { _meta: { "_parley.dev/name": "1 change taken back" } };
   const content = [
     text("Look"),
     file("file:///project/src/numbers.ts"),
@@ -330,16 +330,16 @@ test("questions say what was asked and answered", () => {
         ]),
       ),
     );
-  assert.deepEqual(words("y", { "parley.dev/scope": "once" }), ["? Run it?: allowed once"]);
-  assert.deepEqual(words("y", { "parley.dev/scope": "session" }), ["? Run it?: allowed for this session"]);
-  assert.deepEqual(words("y", { "parley.dev/scope": "workspace", "parley.dev/rule": "allow exec npm **" }), [
-    "? Run it?",
-    '  allowed by the rule "allow exec npm **", always here, f…',
-  ]);
-  assert.deepEqual(words("y", { "parley.dev/rule": "allow read" }), [
+  assert.deepEqual(words("y", { "_parley.dev/scope": "once" }), ["? Run it?: allowed once"]);
+  assert.deepEqual(words("y", { "_parley.dev/scope": "session" }), ["? Run it?: allowed for this session"]);
+  assert.deepEqual(
+    words("y", { "_parley.dev/scope": "workspace", "_parley.dev/rule": "allow exec npm **" }),
+    ["? Run it?", '  allowed by the rule "allow exec npm **", always here, f…'],
+  );
+  assert.deepEqual(words("y", { "_parley.dev/rule": "allow read" }), [
     '? Run it?: allowed by the rule "allow read"',
   ]);
-  assert.deepEqual(words("n", { "parley.dev/scope": "once", "parley.dev/said": "use pnpm" }), [
+  assert.deepEqual(words("n", { "_parley.dev/scope": "once", "_parley.dev/said": "use pnpm" }), [
     "? Run it?: refused: use pnpm",
   ]);
   const visit: EntryBody = {

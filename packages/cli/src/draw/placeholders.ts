@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@parley/acp";
+import { extensionIn, nameKey } from "@parley/acp/extensions";
 import { safeLine } from "../terminal/sanitise.ts";
 import { shortened } from "./short-path.ts";
 
@@ -62,13 +63,10 @@ export function placeholder(block: ContentBlock, number: number): string {
   return `[${what} ${number}: ${facts.map(shortLine).join(", ")}]`;
 }
 
-/** The `_meta` key with the name of text that the user did not write; the client puts it into a prompt. */
-const nameKey = "parley.dev/name";
-
 /** A part of a prompt in words: "attached src/numbers.ts:10-12", "told: 1 change taken back". Undefined for any other. */
 export function attachedName(block: ContentBlock, cwd?: string): string | undefined {
   const { _meta: meta } = block as { readonly _meta?: Readonly<Record<string, unknown>> | null }; // an open type
-  const name = meta?.[nameKey];
+  const name = extensionIn(meta, nameKey);
   if (typeof name === "string") return `told: ${shortLine(name)}`;
   const { what, uri } = attachmentOf(block, 0) ?? {};
   if (uri === undefined || (what !== "resource" && what !== "link")) return undefined;

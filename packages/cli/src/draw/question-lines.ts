@@ -1,5 +1,6 @@
 // Questions of the agent that were answered or are open: what was asked, and what the answer was.
 
+import { extensionIn, refusalKey, ruleKey, saidKey, scopeKey } from "@parley/acp/extensions";
 import type { ElicitationItem, PermissionItem } from "@parley/acp/view";
 import { nearText } from "../terminal/near-text.ts";
 import type { Role } from "../terminal/paint.ts";
@@ -45,12 +46,9 @@ function permissionWords(
   meta: Readonly<Record<string, unknown>>,
   cwd: string,
 ): string | undefined {
-  const {
-    "parley.dev/scope": scope,
-    "parley.dev/rule": rule,
-    "parley.dev/said": said,
-    "parley.dev/refusal": refusal,
-  } = meta;
+  const [scope, rule, said, refusal] = ([scopeKey, ruleKey, saidKey, refusalKey] as const).map((key) =>
+    extensionIn(meta, key),
+  );
   const reach = typeof scope === "string" && Object.hasOwn(reaches, scope) ? reaches[scope] : undefined;
   const why = said ?? refusal;
   if (reach === undefined && rule === undefined && why === undefined) return undefined;

@@ -1,6 +1,7 @@
 // An agent with its gate, its rules and its recorded sessions, as `parley run` and `parley chat` both need it.
 
 import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
+import { retryKey, trustKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
@@ -17,7 +18,6 @@ import {
 import { deferredGate } from "../permissions/deferred-gate.ts";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
-import { retryKey } from "../printers/model-wait.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
@@ -318,7 +318,7 @@ export class LiveAgent {
       additionalDirectories: this.#directories(running),
       mcpServers,
       // our own agent would ask about the settings of the workspace again
-      ...(this.isOwn && { _meta: { "parley.dev/trust": "client" } }),
+      ...(this.isOwn && { _meta: { [trustKey]: "client" } }),
       setup: {
         ...given,
         ...(mode && { mode }),

@@ -1,6 +1,7 @@
 // Starts the agent, and opens or continues its session.
 
 import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
+import { takeoverKey } from "@parley/acp/extensions";
 import { optional, versionOf } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { LaunchError } from "@parley/client";
@@ -66,7 +67,7 @@ interface TakenWith {
   notice(text: string): void;
 }
 
-const takeover = { "_parley.dev/takeover": true };
+const takeover = { [takeoverKey]: true };
 
 /** Rejects with a LiveError. */
 export async function takeSession(

@@ -1,10 +1,8 @@
 // The pause of an agent whose model cannot answer now: reported in `_meta` of an update, shown in the status.
 
 import type { Entry } from "@parley/acp";
+import { extensionIn, retryKey } from "@parley/acp/extensions";
 import { safeLine } from "../terminal/sanitise.ts";
-
-/** The `_meta` key of the capabilities of a client that shows pauses, and of the update that reports one. */
-export const retryKey = "parley.dev/retry";
 
 export interface ModelWait {
   /** The number of the attempt that follows, from 2. */
@@ -20,7 +18,7 @@ export interface ModelWait {
 /** Null: the model answers again. Undefined: the entry says nothing about it. */
 export function modelWait(entry: Entry): ModelWait | null | undefined {
   if (entry.kind !== "update" || entry.update.sessionUpdate !== "session_info_update") return undefined;
-  const given = entry.update._meta?.[retryKey];
+  const given = extensionIn(entry.update._meta, retryKey);
   if (given === undefined || given === null) return given;
   const { attempt, of, delayMs, reason } = given as Readonly<Record<string, unknown>>; // whatever it is
   if (![attempt, of, delayMs].every((each) => typeof each === "number" && each >= 0 && each < 1e9))

@@ -173,7 +173,7 @@ test("a pause of the model is told: in the status line of a terminal, else as a 
       cwd: "/nowhere",
     });
     const retry = { attempt: 2, of: 5, delayMs: 7_500, reason: "The rate limit is reached." };
-    const update = { sessionUpdate: "session_info_update", _meta: { "parley.dev/retry": retry } };
+    const update = { sessionUpdate: "session_info_update", _meta: { "_parley.dev/retry": retry } };
     printer.entry({ seq: 1, time, kind: "update", update } as unknown as Entry); // as: a fixture
     return lines;
   };

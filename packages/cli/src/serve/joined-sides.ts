@@ -1,6 +1,7 @@
 // Passes messages between an editor and a remote agent, until one of them ends.
 
 import type { Transport } from "@parley/acp";
+import { takeoverKey } from "@parley/acp/extensions";
 import { exactIdIn, idKey, idToJson, isObject, optional } from "@parley/acp/internal";
 import type { EndReason } from "@parley/acp/transport";
 
@@ -16,7 +17,6 @@ export interface Ended {
 const parseError = -32700;
 const invalidRequest = -32600;
 const promptMethod = "session/prompt";
-const takeoverKey = "_parley.dev/takeover";
 /** How long an editor that has ended its output waits for answers. */
 const answerMs = 5_000;
 /** How long it waits for the end of a turn. */

@@ -27,7 +27,7 @@ test("variables in an entry of agent.mcpServers come from the environment, where
     { HOME_DIR: "/home/me", KEY: "k1", HOST: "h.example" },
   );
   assert.deepEqual(problems, []);
-  const origin = { "parley.dev/origin": "user" };
+  const origin = { "_parley.dev/origin": "user" };
   assert.deepEqual(servers, [
     {
       type: "stdio",

@@ -1,5 +1,6 @@
 // The MCP servers that the user gave the coding agent: `agent.mcpServers` of the config file.
 
+import { originKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentConfig, McpServerConfig } from "@parley/agent/internal";
@@ -40,7 +41,7 @@ function serverOf(name: string, config: McpServerConfig): McpServer {
   const section = optional({ type, command, args, env, url, headers });
   if (oauth !== undefined && url === undefined) throw new ConfigError(`${name} has oauth without a url`);
   const extra = optional({ cwd, timeout, tools, oauth });
-  return { ...mcpServer(name, section), _meta: { "parley.dev/origin": "user", ...extra } } as McpServer; // with its extensions
+  return { ...mcpServer(name, section), _meta: { [originKey]: "user", ...extra } } as McpServer; // with its extensions
 }
 
 const reference = /\$\{(\w+)(?::-([^}]*))?\}/g;

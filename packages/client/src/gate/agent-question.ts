@@ -1,6 +1,7 @@
 // Answers the permission requests of an agent that runs its own tools.
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
+import { refusalKey, ruleKey, saidKey, scopeKey } from "@parley/acp/extensions";
 import { askedAbout, operationSubject, optional } from "@parley/acp/internal";
 import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
 import { ruleText } from "../rules/rule-text.ts";
@@ -16,14 +17,6 @@ import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { optionOf, type PermissionChoice } from "./question.ts";
 import { scopedOption } from "./scoped-option.ts";
-
-/** In `_meta` of an answer: what the user said beside a no. Our own agent tells its model. */
-const saidKey = "parley.dev/said";
-/** In `_meta` of an answer: who or what refused it, if that was not the user. */
-const refusalKey = "parley.dev/refusal";
-/** In `_meta` of an answer: how far it reaches, and the rule that it follows or makes. A transcript can show them. */
-const scopeKey = "parley.dev/scope";
-const ruleKey = "parley.dev/rule";
 
 /** Undefined with `leavesQuestions`: it is to be asked, and there is nobody to ask here. */
 export async function answerQuestion(

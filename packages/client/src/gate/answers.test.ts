@@ -86,13 +86,13 @@ test("an answer tells in _meta how far it reaches, by which rule, and what was s
   });
   await go();
   assert.deepEqual(answers, [
-    { "parley.dev/rule": "allow exec date" },
-    { "parley.dev/scope": "once" },
-    { "parley.dev/scope": "session", "parley.dev/rule": `allow exec (${realpathSync(cwd)}) pwd` },
-    { "parley.dev/scope": "workspace", "parley.dev/rule": "allow exec npm **" },
-    { "parley.dev/said": "use pnpm", "parley.dev/scope": "once" },
+    { "_parley.dev/rule": "allow exec date" },
+    { "_parley.dev/scope": "once" },
+    { "_parley.dev/scope": "session", "_parley.dev/rule": `allow exec (${realpathSync(cwd)}) pwd` },
+    { "_parley.dev/scope": "workspace", "_parley.dev/rule": "allow exec npm **" },
+    { "_parley.dev/said": "use pnpm", "_parley.dev/scope": "once" },
     // the agent keeps its own "always", and we keep it as long as the session
-    { "parley.dev/rule": `allow exec (${realpathSync(cwd)}) make` },
+    { "_parley.dev/rule": `allow exec (${realpathSync(cwd)}) make` },
   ]);
 });
 
@@ -123,7 +123,7 @@ async function askedToWrite(
   session.onEntry((entry) => {
     if (entry.kind !== "answer" || !("permission" in entry)) return;
     const { outcome, optionId, _meta } = entry.permission as Record<string, unknown>;
-    answers.push([outcome === "selected" ? optionId : outcome, (_meta as never)?.["parley.dev/rule"]]);
+    answers.push([outcome === "selected" ? optionId : outcome, (_meta as never)?.["_parley.dev/rule"]]);
   });
   await go();
   return { questions, answers };
@@ -371,7 +371,7 @@ test("an agent cannot bury a person in questions: of one session sixteen are ope
     return gate.permission({ title: "t", subject: { type: "tool_call", toolCall }, options }, context);
   });
   const reason = "16 questions of this session are open already";
-  const _meta = { "parley.dev/refusal": reason };
+  const _meta = { "_parley.dev/refusal": reason };
   assert.deepEqual(await asks[16], { outcome: "selected", optionId: "no", _meta });
   assert.equal(gate.refusals[0]?.reason, reason);
   answered.resolve("option:0");

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { TerminalHandle, Terminals } from "@parley/acp";
+import { extensionIn, sandboxKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import type { CreateTerminalOptions, ExitStatus } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
@@ -25,9 +26,6 @@ const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/
 export interface GatedTerminals extends Terminals {
   close(): Promise<void>;
 }
-
-/** In `_meta` of `terminal/create`: `"off"` asks to run the command outside the sandbox. */
-const sandboxKey = "parley.dev/sandbox";
 
 /** Without a sandbox commands run as they are. */
 export function gatedTerminals(
@@ -61,7 +59,7 @@ export function gatedTerminals(
     const directory = await directoryOf(state, given.cwd ?? state.session.cwd);
     const isLine = isShellLine(command, args, directory);
     const asked = [command, isLine ? undefined : args, directory, env] as const;
-    const leaves = sandboxOf !== undefined && given._meta?.[sandboxKey] === "off";
+    const leaves = sandboxOf !== undefined && extensionIn(given._meta, sandboxKey) === "off";
     wasUsed ||= !leaves;
     const sandbox = leaves ? undefined : await sandboxOf?.();
     const profile = (await sandbox?.isAvailable()) ? sandbox?.profile : undefined;

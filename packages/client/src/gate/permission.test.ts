@@ -309,7 +309,7 @@ test("what was said of a call is not taken back by saying nothing of it", async 
   const ask = { title: "t", subject: { type: "tool_call" as const, toolCall }, options };
   const { signal } = new AbortController();
   const answer = await gate.permission(ask, { session, signal } as RequestContext); // all that a gate needs
-  const _meta = { "parley.dev/refusal": "deny exec rm (your policy)" };
+  const _meta = { "_parley.dev/refusal": "deny exec rm (your policy)" };
   assert.deepEqual(answer, { outcome: "selected", optionId: "no", _meta });
 });
 

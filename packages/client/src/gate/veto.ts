@@ -1,6 +1,7 @@
 // Reads and answers `_parley.dev/veto`: an agent announces effects that it would have without asking.
 
 import { RequestError } from "@parley/acp";
+import { vetoMethod } from "@parley/acp/extensions";
 import { isObject } from "@parley/acp/internal";
 import type { SessionPolicy } from "@parley/sandbox";
 import type { RuleOperation } from "../rules/rule.ts";
@@ -10,9 +11,6 @@ import type { Subject } from "../subjects/subject.ts";
 import type { Authority } from "./authorize.ts";
 import type { GateState } from "./gate-state.ts";
 
-/** In `_meta` of a client's capabilities: it wants to be asked. */
-export const vetoKey = "parley.dev/veto";
-export const vetoMethod = "_parley.dev/veto";
 const maxEffects = 1_000;
 
 export interface VetoRequest {

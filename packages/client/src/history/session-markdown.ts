@@ -1,6 +1,7 @@
 // Renders a session as Markdown, with all foreign text quoted or fenced.
 
 import type { ContentBlock, Entry } from "@parley/acp";
+import { extensionIn, nameKey } from "@parley/acp/extensions";
 import { gitPatch } from "@parley/acp/internal";
 import {
   type MessageItem,
@@ -162,7 +163,7 @@ function block(part: ContentBlock): string {
     case "resource_link":
       return `\n\n[${oneLine(String(part.name))}](${String(part.uri)})\n\n`;
     case "resource": {
-      const name = part._meta?.["parley.dev/name"];
+      const name = extensionIn(part._meta, nameKey);
       if (typeof name === "string") return `\n\n*(told: ${oneLine(name)})*\n\n`;
       return `\n\n*(with ${code(String((part.resource as { uri?: unknown }).uri))})*\n\n`; // any kind of resource has one
     }

@@ -10,8 +10,9 @@ import {
   type RequestContext,
   RequestError,
 } from "@parley/acp";
-import { isObject, optional, takenMethod } from "@parley/acp/internal";
-import { vetoKey, vetoMethod, vetoSession } from "../gate/veto.ts";
+import { takenMethod, vetoMethod } from "@parley/acp/extensions";
+import { isObject, optional } from "@parley/acp/internal";
+import { vetoSession } from "../gate/veto.ts";
 import type { ManageAgentOptions, ManagedGate } from "./managed-options.ts";
 
 /** Some agents send the output of their own commands to clients with this capability. */
@@ -36,7 +37,7 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
   const meta = {
     ...terminalOutput,
     ...(runsLogins && { "terminal-auth": true }),
-    ...(gate?.veto && { [vetoKey]: true }),
+    ...(gate?.veto && { [vetoMethod]: true }),
   };
   return {
     ...own,

@@ -159,7 +159,7 @@ test("text that the user did not write is a block of its own, in which nothing i
 
 test("text that the user did not write may have a name, for the transcript", async () => {
   const attached = [{ name: "the output of ls", text: "a.ts" }];
-  const named = { _meta: { "parley.dev/name": "the output of ls" } };
+  const named = { _meta: { "_parley.dev/name": "the output of ls" } };
   const [, resource] = await blocksOf("review this", all, { attached });
   assert.deepEqual(resource, {
     type: "resource",

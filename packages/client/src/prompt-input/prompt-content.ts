@@ -4,6 +4,7 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
+import { nameKey } from "@parley/acp/extensions";
 import { isProtectedPath } from "@parley/acp/internal/node";
 import {
   type AcceptedContent,
@@ -13,9 +14,6 @@ import {
   mediaType,
   wantedMedia,
 } from "./mentioned-file.ts";
-
-/** The `_meta` key with the name of an attached text. */
-const nameKey = "parley.dev/name";
 
 /** The parts of a prompt as the user gave them. */
 export interface PromptInput {
@@ -32,7 +30,7 @@ export interface PromptInput {
 
 /** Text that the user did not write, with a name for whoever reads the transcript. */
 export interface AttachedText {
-  /** A few words, such as "the output of npm test". They are in `_meta` of the block, under "parley.dev/name". */
+  /** A few words, such as "the output of npm test". They are in `_meta` of the block, under "_parley.dev/name". */
   readonly name: string;
   /** The text, for the agent. */
   readonly text: string;

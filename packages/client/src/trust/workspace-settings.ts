@@ -12,6 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { originKey } from "@parley/acp/extensions";
 import type { McpServer } from "@parley/acp/model";
 import { ConfigError } from "../config/config-error.ts";
 import { mcpJsonServers } from "../config/mcp-json.ts";
@@ -64,7 +65,7 @@ const policyFile = ".parley/policy";
 const serversFile = ".mcp.json";
 const maxBytes = 256 * 1024;
 const maxServers = 64;
-const ofWorkspace = { "parley.dev/origin": "workspace" };
+const ofWorkspace = { [originKey]: "workspace" };
 
 /**
  * Reads `.parley/policy` and `.mcp.json` of a folder. Nothing else of a workspace is read as settings. Symbolic links

@@ -184,7 +184,7 @@ test(
   async (t) => {
     const questions: PermissionQuestion[] = [];
     const reviewed: string[] = [];
-    const off = { command: "touch", args: ["left"], _meta: { "parley.dev/sandbox": "off" } };
+    const off = { command: "touch", args: ["left"], _meta: { "_parley.dev/sandbox": "off" } };
     const { run, asked, work, gate, session } = place(
       t,
       {
@@ -225,7 +225,7 @@ test(
       sandbox: { profile: "workspace" },
       asker: { permission: ({ subjects }) => (subjects[0]?.origin === "claim" ? "allow:once" : undefined) },
     });
-    const _meta = { "parley.dev/scope": "once" };
+    const _meta = { "_parley.dev/scope": "once" };
     assert.deepEqual(await strict.permission(ask, context), { outcome: "selected", optionId: "y", _meta });
     const { terminals } = strict.services(session);
     t.after(() => terminals.close());
@@ -234,7 +234,7 @@ test(
       const printed = await run({
         command: "sh",
         args: ["-c", "ls /proc | grep -c '^[0-9]'"],
-        _meta: { "parley.dev/sandbox": value },
+        _meta: { "_parley.dev/sandbox": value },
       });
       assert.ok(Number(printed) < 10, `${JSON.stringify(value)} is no way out`);
     }

@@ -148,9 +148,9 @@ test("fields that nobody knows move into _meta, and __proto__ is a plain name", 
     mcpServers: { env: unknown; _meta: unknown }[];
     _meta: object;
   };
-  assert.deepEqual(_meta, { "parley.dev/extra": { colour: "red" } });
+  assert.deepEqual(_meta, { "_parley.dev/extra": { colour: "red" } });
   assert.deepEqual(mcpServers[0]?.env, [{ name: "__proto__", value: "1" }]);
-  assert.deepEqual(mcpServers[0]?._meta, { "parley.dev/extra": { name: "n" } });
+  assert.deepEqual(mcpServers[0]?._meta, { "_parley.dev/extra": { name: "n" } });
 });
 
 test("huge values: too many items are refused, long texts pass, long names are cut in the answer", () => {

@@ -505,5 +505,5 @@ test("_meta must be an object, is kept, and unknown fields move into it (Q5)", (
   const wrong = only(ask(driver, "fs/read_text_file", { path: "/w/a", _meta: 5 }).toPeer).error;
   assert.equal(wrong?.message, "fs/read_text_file: params/_meta must be object, got number");
   const { params } = only(ask(driver, "fs/read_text_file", { path: "/w/a", odd: 1, _meta: { a: 2 } }).toUs);
-  assert.deepEqual((params as { _meta: object })._meta, { a: 2, "parley.dev/extra": { odd: 1 } });
+  assert.deepEqual((params as { _meta: object })._meta, { a: 2, "_parley.dev/extra": { odd: 1 } });
 });

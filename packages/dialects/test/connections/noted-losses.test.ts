@@ -44,7 +44,7 @@ async function turn(t: TestContext, losses: "lossy" | "strict") {
   const told = client.got.filter(({ method }) => method === "session/update");
   const notes = told.map(({ params }) => {
     const { type, _meta } = (params as Message)["update"] as Message;
-    return [type, (_meta as Message | undefined)?.["parley.dev/lost"]];
+    return [type, (_meta as Message | undefined)?.["_parley.dev/lost"]];
   });
   return { notes, result };
 }
@@ -55,11 +55,11 @@ test("an update says what it lost, and the end of the turn all that was lost in 
     ["tool_call", [places]],
     ["message", undefined],
   ]);
-  assert.deepEqual(result, { stopReason: "end_turn", _meta: { "parley.dev/lost": [thought, places] } });
+  assert.deepEqual(result, { stopReason: "end_turn", _meta: { "_parley.dev/lost": [thought, places] } });
 });
 
 test("a strict bridge does not send an update that loses something", async (t) => {
   const { notes, result } = await turn(t, "strict");
   assert.deepEqual(notes, [["message", undefined]]);
-  assert.deepEqual(result, { stopReason: "end_turn", _meta: { "parley.dev/lost": [thought, places] } });
+  assert.deepEqual(result, { stopReason: "end_turn", _meta: { "_parley.dev/lost": [thought, places] } });
 });

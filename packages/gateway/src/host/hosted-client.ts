@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Log, Transport } from "@parley/acp";
+import { extensionIn, takeoverKey } from "@parley/acp/extensions";
 import { isObject, optional } from "@parley/acp/internal";
 import type { ServingPeer } from "@parley/acp/server";
 import type { Fault, Sink } from "@parley/acp/transport";
@@ -24,7 +25,6 @@ const parseError = -32700;
 const sessionHeld = -32066;
 /** How long the process of a client that is away waits for it without a session. */
 const unusedMs = 60_000;
-const takeoverKey = "_parley.dev/takeover";
 
 export class HostedClient implements ProcessClient, ServingPeer {
   readonly connectionId: string;
@@ -257,5 +257,5 @@ export class HostedClient implements ProcessClient, ServingPeer {
 
 function takesOver({ params }: Message): boolean {
   const meta = isObject(params) ? params["_meta"] : undefined;
-  return isObject(meta) && meta[takeoverKey] === true;
+  return isObject(meta) && extensionIn(meta, takeoverKey) === true;
 }

@@ -1,7 +1,8 @@
 // What a hosted process says on its own account, to the clients and to the agent.
 
 import type { Transport } from "@parley/acp";
-import { idToJson, isObject, isOfTurn, takenMethod, takenState } from "@parley/acp/internal";
+import { takenMethod } from "@parley/acp/extensions";
+import { idToJson, isObject, isOfTurn, takenState } from "@parley/acp/internal";
 import type { HostedSessions, Message } from "./hosted-sessions.ts";
 import type { Question } from "./open-questions.ts";
 import type { ProcessClient } from "./process-client.ts";

@@ -1,10 +1,10 @@
 // Translates directories, MCP servers, login methods and commands between version 1 and the model.
 
 import { type Immutable, optional } from "../../base/objects.ts";
+import { storedCwdKey } from "../../base/parley-extensions.ts";
 import type { AuthMethod, AvailableCommand, McpServer, SystemPrompt } from "../../model/content.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Activation, Lost } from "../agent-edition.ts";
-import { storedCwdKey } from "../dialect-keys.ts";
 import { lostMeta, nonEmpty } from "../wire-fields.ts";
 
 type TextInput = Extract<NonNullable<Command["input"]>, { type: "text" }>;

@@ -1,6 +1,7 @@
 // The agent's side of version 1.
 
 import { type Immutable, isObject, optional } from "../../base/objects.ts";
+import { credentialsKey, sessionOptionsKey, valueKey } from "../../base/parley-extensions.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import type { Implementation, SessionConfigOption } from "../../model/content.ts";
@@ -19,7 +20,6 @@ import type {
   WireCall,
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
-import { credentialsKey, sessionOptionsKey, valueKey } from "../dialect-keys.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
 import {
   markers,

@@ -1,6 +1,7 @@
 // The client's side of version 1.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { credentialsKey, valueKey } from "../../base/parley-extensions.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { isJsonOption, type JsonValue } from "../../model/custom-types.ts";
@@ -12,7 +13,6 @@ import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
-import { credentialsKey, valueKey } from "../dialect-keys.ts";
 import type { MessageNames } from "../message-names.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";

@@ -1,11 +1,11 @@
 // Translates the options, modes and models of version 1, which are all options in the model.
 
 import { optional } from "../../base/objects.ts";
+import { valueKey } from "../../base/parley-extensions.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
 import { isJsonOption, type JsonConfigOption, type JsonValue } from "../../model/custom-types.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import { valueKey } from "../dialect-keys.ts";
 import { bothMeta, metaOf } from "../wire-fields.ts";
 
 /** The ids of the options that stand for modes and models. */

@@ -1,13 +1,13 @@
 // Translates permission requests. Version 1 asks about tool calls only, the model about anything.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { operationKey } from "../../base/parley-extensions.ts";
 import type { PermissionOutcome, PermissionRequest, PermissionSubject } from "../../model/ask.ts";
 import type { PermissionOption, ToolKind } from "../../model/content.ts";
 import { type OperationPermissionSubject, operationSubject } from "../../model/custom-types.ts";
 import type { ToolCallUpdate } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
-import { operationKey } from "../dialect-keys.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { ToolEncoder } from "./tool-encoder.ts";
 import { toolFromV1 } from "./update-decoder.ts";

@@ -1,12 +1,18 @@
 // Reads the requests of an agent for the files and terminals of a client, with what dialects add under `_meta`.
 
 import { optional } from "../../base/objects.ts";
+import {
+  createDirectoriesKey,
+  encodingKey,
+  overwriteKey,
+  signalKey,
+  timeoutKey,
+} from "../../base/parley-extensions.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { TextEncoding } from "../../model/services.ts";
 import { encodingNames } from "../../model/text-encodings.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { ServiceOp } from "../client-edition.ts";
-import { createDirectoriesKey, encodingKey, overwriteKey, signalKey, timeoutKey } from "../dialect-keys.ts";
 import { metaOf } from "../wire-fields.ts";
 
 export function service(

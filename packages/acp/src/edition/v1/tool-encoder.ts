@@ -2,8 +2,8 @@
 // client shows them.
 
 import { fromBase64 } from "../../base/base64.ts";
+import { extraKey } from "../../base/parley-extensions.ts";
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
-import { extraKey } from "../../validation/failure.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";

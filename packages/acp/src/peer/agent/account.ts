@@ -1,8 +1,8 @@
 // Answers requests about the login and the model providers of an agent.
 
 import { optional } from "../../base/objects.ts";
+import { expiresAtKey } from "../../base/parley-extensions.ts";
 import type { AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
-import { expiresAtKey } from "../../edition/dialect-keys.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { AuthStatus, Provider } from "../../model/agent-status.ts";
 import type { Meta } from "../../model/content.ts";

@@ -2,14 +2,13 @@
 
 import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
+import { extensionIn, storedCwdKey, takenMethod, takeoverKey } from "../../base/parley-extensions.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
-import { storedCwdKey } from "../../edition/dialect-keys.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
-import { takenMethod } from "../base/taken-session.ts";
 import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
@@ -29,9 +28,6 @@ import type { AgentSession } from "./turn/turn.ts";
 const openGraceMs = 5_000;
 
 const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
-
-/** In `_meta` of a load or a resume: take the session from the connection that has it. */
-const takeoverKey = "_parley.dev/takeover";
 
 /** What a connection has in common with the others of its agent, and what it has of its own. */
 export interface AgentSessionsParts {
@@ -250,7 +246,7 @@ export class AgentSessions implements Holder {
   /** Throws when the session is held by a connection whose client is there, and is not to be taken from it. */
   #checkFree({ holder }: LiveSession, { _meta }: Activation): void {
     if (!this.sender.isOpen) throw connectionEnded();
-    if (holder === this || holder.state !== "attached" || _meta?.[takeoverKey] === true) return;
+    if (holder === this || holder.state !== "attached" || extensionIn(_meta, takeoverKey) === true) return;
     throw sessionHeld(`close it there first, or take it over with _meta: { "${takeoverKey}": true }`);
   }
 

@@ -1,5 +1,6 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
+import { terminalOutputMethod } from "../../base/parley-extensions.ts";
 import type {
   AgentEdition,
   AgentIntroduction,
@@ -11,7 +12,6 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { type Dialect, dialectOf } from "../../edition/dialect.ts";
-import { terminalOutputMethod } from "../../edition/dialect-keys.ts";
 import { refuseDialect } from "../../edition/dialect-tells.ts";
 import {
   chooseVersion,

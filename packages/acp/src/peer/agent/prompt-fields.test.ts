@@ -9,7 +9,7 @@ import { agent } from "./agent.ts";
 import type { Turn } from "./turn/turn.ts";
 
 const limit = { timeout: 20_000 };
-const odd = { _meta: { "parley.dev/extra": { odd: 1 } } };
+const odd = { _meta: { "_parley.dev/extra": { odd: 1 } } };
 
 /** A block as a client sends it, and as the agent takes it. */
 const blocks: Readonly<Record<string, readonly [sent: object, taken: object]>> = {

@@ -1,6 +1,7 @@
 // Serves one client of an agent that keeps its own sessions.
 
 import { optional } from "../../base/objects.ts";
+import { sessionOptionsKey } from "../../base/parley-extensions.ts";
 import type {
   AgentCapabilities,
   AgentIntroduction,
@@ -11,7 +12,6 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { understands } from "../../edition/dialect.ts";
-import { sessionOptionsKey } from "../../edition/dialect-keys.ts";
 import { defaultEditions, type EditionName, versionsOf } from "../../edition/negotiate.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";

@@ -1,7 +1,6 @@
 // The note in a message of what was lost in translation.
 
-/** The key of `_meta` that lists what was lost, in sentences for people. */
-const lostKey = "parley.dev/lost";
+import { lostKey } from "../../base/parley-extensions.ts";
 
 /** The same message with a note of what it lost. */
 export function withLost<Message extends object>(message: Message, lost: readonly string[]): Message {

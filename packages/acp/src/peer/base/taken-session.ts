@@ -1,10 +1,8 @@
 // How a client learns that another one has its session: a state that ends its work, and then a notification.
 
+import { takenMethod } from "../../base/parley-extensions.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { SessionUpdate } from "../../model/update.ts";
-
-/** Tells a client that another one has its session. It is also the name in `_meta` of the state that comes before it. */
-export const takenMethod = "_parley.dev/session_taken";
 
 /** For a client whose work goes on elsewhere: whatever it waits for, it waits no longer. */
 export const takenState: SessionUpdate = {

@@ -1,6 +1,7 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { takenMethod } from "../../base/parley-extensions.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import { dialectOfParams, dialectSentence } from "../../edition/dialect-tells.ts";
 import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
@@ -12,7 +13,7 @@ import type { ElicitationResponse, PermissionRequest } from "../../model/ask.ts"
 import { type BoundMethod, decodeParams, Failure } from "../../wire/decode.ts";
 import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
-import { takenError, takenMethod } from "../base/taken-session.ts";
+import { takenError } from "../base/taken-session.ts";
 import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";

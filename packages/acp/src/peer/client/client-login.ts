@@ -1,9 +1,9 @@
 // Checks the logins of a client, and reads their answers.
 
 import { optional } from "../../base/objects.ts";
+import { credentialsKey, expiresAtKey } from "../../base/parley-extensions.ts";
 import type { Credentials } from "../../edition/agent-edition.ts";
 import { understands } from "../../edition/dialect.ts";
-import { credentialsKey, expiresAtKey } from "../../edition/dialect-keys.ts";
 import { metaOf } from "../../edition/wire-fields.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import type { ClientConnection, LoginResult } from "./client-connection.ts";

@@ -1,7 +1,7 @@
 // Sends the output of a terminal to an agent that does not ask for it, at the speed at which the agent reads.
 
+import { terminalOutputMethod } from "../../base/parley-extensions.ts";
 import type { Dialect } from "../../edition/dialect.ts";
-import { terminalOutputMethod } from "../../edition/dialect-keys.ts";
 import type { TerminalHandle, TerminalOutputPart } from "../../model/services.ts";
 
 /** The part of a connection that output is sent by. */

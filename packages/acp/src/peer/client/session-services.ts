@@ -2,15 +2,15 @@
 
 import { exceedsJsonBytes, lastJsonBytes } from "../../base/json-size.ts";
 import { optional } from "../../base/objects.ts";
-import type { ServiceOp } from "../../edition/client-edition.ts";
-import { understands } from "../../edition/dialect.ts";
 import {
   encodingKey,
   pidKey,
   pushesOutputKey,
   terminalOutputMethod,
   timedOutKey,
-} from "../../edition/dialect-keys.ts";
+} from "../../base/parley-extensions.ts";
+import type { ServiceOp } from "../../edition/client-edition.ts";
+import { understands } from "../../edition/dialect.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { ClientFiles, TerminalHandle, TerminalSnapshot, Terminals } from "../../model/services.ts";

@@ -148,8 +148,10 @@ for (const status of [403, 404]) {
         );
         await connection.request("initialize", {});
         await connection.request("session/load", { sessionId: "s1" });
-        assert.deepEqual(got, [1, 2, 3]);
+        // this server has not announced that it tells when the history is over
+        if (stream !== "") assert.deepEqual(got, [1, 2, 3]);
         await connection.request("session/prompt", { sessionId: "s1" });
+        assert.deepEqual(got, [1, 2, 3]);
         const posts = server.seen.filter(({ body }) => body.includes("session/load"));
         assert.equal(posts.length, 1);
       },
@@ -249,6 +251,7 @@ test(
     const { connection } = await connected(
       t,
       {
+        headers: { "Parley-Resume": "60" },
         message(message, far) {
           // the answer goes ahead on the stream of the connection; the history comes when the other stream is read
           if (message.method === "session/load") far.reply(message, {});
@@ -275,6 +278,23 @@ test(
     await connection.request("session/load", { sessionId: "s1" });
     assert.deepEqual(order, ["session/update", "session/update", "session/update"]);
     assert.equal(connection.counters.strayAnswers, 0);
+  },
+);
+
+test(
+  "a server that has not announced it is asked nothing that the protocol does not have (H11)",
+  patience,
+  async (t) => {
+    const asked: unknown[] = [];
+    const { connection } = await connected(t, {
+      message(message, far) {
+        asked.push(message.method);
+        if (message.method === "session/load") far.reply(message, {});
+      },
+    });
+    await connection.request("initialize", {});
+    await connection.request("session/load", { sessionId: "s1" });
+    assert.deepEqual(asked, ["session/load"]);
   },
 );
 

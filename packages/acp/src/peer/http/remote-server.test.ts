@@ -44,6 +44,20 @@ test("a message gets 202, and its answer comes on the stream where it belongs (H
   await probe.server.close();
 });
 
+test("the server itself says that the history of a session is over, on the session's stream (H11)", async () => {
+  const probe = new RemoteProbe();
+  await probe.initialize();
+  const own = await probe.stream();
+  await probe.post(probe.request("session/new", { cwd: "/", mcpServers: [] }), probe.names);
+  const { sessionId = "" } = ((await own.next())?.data["result"] ?? {}) as { sessionId?: string };
+  const names = { "acp-session-id": sessionId };
+  const stream = await probe.stream(names);
+  const asked = probe.request("_parley.dev/settled", { sessionId });
+  assert.equal((await probe.post(asked, { ...probe.names, ...names })).status, 202);
+  assert.deepEqual((await stream.next())?.data, { jsonrpc: "2.0", id: asked.id, result: {} });
+  await probe.server.close();
+});
+
 test("what is no good request is refused with its status, and the connection goes on (H1, H4, H7, H9, N219-N224, N226, N227, N230, N231)", async () => {
   const probe = new RemoteProbe({ limits: { maxBodyBytes: 1_000 } });
   await probe.initialize();

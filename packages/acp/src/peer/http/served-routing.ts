@@ -1,11 +1,11 @@
 // Routes ACP messages on the server's side of Streamable HTTP: which stream a message belongs on, and which session a
 // POST has to name.
 
+import { takenMethod } from "../../base/parley-extensions.ts";
 import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
 import { idKey, idProblem } from "../../jsonrpc/message-id.ts";
 import type { RemoteProtocol } from "../../transport/server/remote-connections.ts";
 import type { ServedRouting } from "../../transport/server/remote-options.ts";
-import { takenMethod } from "../base/taken-session.ts";
 import { type Envelope, sessionOf } from "./session-routing.ts";
 
 interface Asked {

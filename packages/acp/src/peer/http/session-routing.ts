@@ -2,12 +2,12 @@
 
 import { backgroundDeadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
+import { settledMethod, takenMethod } from "../../base/parley-extensions.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { idKey } from "../../jsonrpc/message-id.ts";
 import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
 import type { PlainRouting } from "../../transport/http/plain-post.ts";
-import { takenMethod } from "../base/taken-session.ts";
 
 export interface Envelope {
   readonly id?: unknown;
@@ -28,10 +28,8 @@ const ends: ReadonlySet<unknown> = new Set(["session/close", "session/delete"]);
 
 /** No agent has more open questions: one that has is refused by the connection. */
 const maxQuestions = 65_536;
-/** An agent that does not answer at all is not waited for longer than this. */
+/** A server that does not answer at all is not waited for longer than this. */
 const settleMs = 10_000;
-/** An agent answers that it knows no such method, which is all that is wanted. */
-const settleMethod = "_parley.dev/settled";
 
 export class SessionRouting implements HttpRouting {
   /** The agent's requests that are about a session, by id: our answer has to name it. */
@@ -146,7 +144,8 @@ export class SessionRouting implements HttpRouting {
     if (begun === undefined) return deliver();
     this.#sessions.add(begun);
     connection.openStream(begun);
-    if (!opens.has(method) && from !== begun) return this.#deliverSettled(begun, connection, deliver);
+    if (!opens.has(method) && from !== begun && connection.canResume())
+      return this.#deliverSettled(begun, connection, deliver);
     deliver();
     // one that was forked need not be open
     this.#tidy(session, connection);
@@ -173,13 +172,13 @@ export class SessionRouting implements HttpRouting {
   }
 
   /**
-   * The history of a loaded session comes on its own stream and the answer to `session/load` on that of the connection
-   *, so that the answer may arrive first. The agent is asked something whose answer comes on the session's stream,
-   * behind the history; then the history is over, and whoever loaded the session is told.
+   * The history of a loaded session comes on its own stream and the answer to `session/load` on that of the connection,
+   * so the answer may arrive first. A server of ours is asked for an answer on the session's stream, behind the history.
+   * Then the history is over, and whoever loaded the session is told. With other servers the answer is its end.
    */
   #deliverSettled(session: string, connection: HttpConnection, deliver: () => void): void {
     this.#settled += 1;
-    const id = `${settleMethod}-${this.#settled}`;
+    const id = `${settledMethod}-${this.#settled}`;
     const key = idKey(id);
     const settled = () => {
       clearTimeout(timer);
@@ -187,7 +186,7 @@ export class SessionRouting implements HttpRouting {
     };
     const timer = backgroundDeadline(settleMs, settled);
     this.#settling.set(key, settled);
-    connection.send({ jsonrpc: "2.0", id, method: settleMethod, params: { sessionId: session } });
+    connection.send({ jsonrpc: "2.0", id, method: settledMethod, params: { sessionId: session } });
   }
 }
 

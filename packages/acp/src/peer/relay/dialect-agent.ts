@@ -2,8 +2,8 @@
 // take for the file itself.
 
 import { isObject } from "../../base/objects.ts";
+import { encodingKey } from "../../base/parley-extensions.ts";
 import { type Dialect, type DialectTransport, dialectOf, understands } from "../../edition/dialect.ts";
-import { encodingKey } from "../../edition/dialect-keys.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { wrapSink, wrapTransport } from "../../transport/wrap-transport.ts";

@@ -1,8 +1,8 @@
 // Makes a client that speaks a dialect fit an agent that understands less: no credentials, and sessions are loaded with their place.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { credentialsKey, storedCwdKey } from "../../base/parley-extensions.ts";
 import { type Dialect, type DialectTransport, dialectOf, understands } from "../../edition/dialect.ts";
-import { credentialsKey, storedCwdKey } from "../../edition/dialect-keys.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";

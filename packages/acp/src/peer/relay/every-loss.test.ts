@@ -133,7 +133,7 @@ async function relayed(said: readonly Message[], losses: "lossy" | "strict") {
 }
 
 const lostIn = (message: Message | undefined): unknown =>
-  (message?._meta as Message | undefined)?.["parley.dev/lost"];
+  (message?._meta as Message | undefined)?.["_parley.dev/lost"];
 
 for (const [what, { said, lost, told }] of Object.entries(rows)) {
   const before = said.length - 1;

@@ -54,7 +54,7 @@ async function turnThroughRelay(
 }
 
 function lostIn(value: { _meta?: object | null }): unknown {
-  return (value._meta as { "parley.dev/lost"?: unknown } | null | undefined)?.["parley.dev/lost"];
+  return (value._meta as { "_parley.dev/lost"?: unknown } | null | undefined)?.["_parley.dev/lost"];
 }
 
 const cancelledPlan = (turn: Turn) =>

@@ -97,7 +97,7 @@ for (const odd of [
   );
 }
 
-const lostIn = ({ _meta }: Message): unknown => (_meta as Message | undefined)?.["parley.dev/lost"];
+const lostIn = ({ _meta }: Message): unknown => (_meta as Message | undefined)?.["_parley.dev/lost"];
 
 test("a question about a call that was announced is called what the call is called", deadline, async () => {
   const { client, relayed } = between((message, peer) => {
@@ -187,21 +187,21 @@ test("a kind of its own and values that are taken back are named among what was 
       toolCallId: "1",
       title: "Dig",
       kind: "other",
-      _meta: { "parley.dev/lost": ["the kind _dig of a tool call"] },
+      _meta: { "_parley.dev/lost": ["the kind _dig of a tool call"] },
     },
     {
       sessionUpdate: "tool_call_update",
       toolCallId: "1",
       content: [],
       _meta: {
-        "parley.dev/lost": ["the cleared title of a tool call", "the cleared rawInput of a tool call"],
+        "_parley.dev/lost": ["the cleared title of a tool call", "the cleared rawInput of a tool call"],
       },
     },
   ]);
 });
 
 test("the unknown field of a handshake moves into _meta, and the handshake succeeds", deadline, async () => {
-  const extra = { "parley.dev/extra": { colour: "red" } };
+  const extra = { "_parley.dev/extra": { colour: "red" } };
   const info = { name: "raw", version: "1", colour: "red" };
   for (const [of, at] of [
     [1, 2],
@@ -234,12 +234,12 @@ test("the unknown field of a handshake moves into _meta, and the handshake succe
     const answered = result as Message & { authMethods: Message[]; _meta: Message };
     const { agentInfo = answered.info, agentCapabilities = answered.capabilities } = answered;
     for (const part of [agentInfo, agentCapabilities, answered.authMethods[0], answered])
-      assert.deepEqual((part as { _meta: Message })._meta["parley.dev/extra"], extra["parley.dev/extra"]);
+      assert.deepEqual((part as { _meta: Message })._meta["_parley.dev/extra"], extra["_parley.dev/extra"]);
     const offered = asked.at(-1) ?? {};
     const [ofInfo, capabilities] =
       at === 1 ? [offered.clientInfo, offered.clientCapabilities] : [offered.info, offered.capabilities];
     for (const part of [ofInfo, capabilities, offered])
-      assert.deepEqual((part as { _meta: Message })._meta["parley.dev/extra"], extra["parley.dev/extra"]);
+      assert.deepEqual((part as { _meta: Message })._meta["_parley.dev/extra"], extra["_parley.dev/extra"]);
     await relayed.close();
   }
 });
@@ -258,7 +258,7 @@ test(
     ]);
     assert.deepEqual((updates[0] as { content: Message } | undefined)?.content.annotations, {
       audience: ["user"],
-      _meta: { "parley.dev/extra": { colour: "red", audience: ["user", "_robot"] } },
+      _meta: { "_parley.dev/extra": { colour: "red", audience: ["user", "_robot"] } },
     });
   },
 );
@@ -274,7 +274,7 @@ test(
     };
     const odd = [5, [1], null, "x"].map((value) => ({
       ...chunk,
-      _meta: { "parley.dev/notification": value },
+      _meta: { "_parley.dev/notification": value },
     }));
     const { updates } = await turnOfVersion2(odd);
     assert.deepEqual(
@@ -290,7 +290,7 @@ test("custom data of a notification is added to what its update has under our ke
     if (message.method !== "session/new") return;
     peer.answer(message, { sessionId: "s" });
     const content = { type: "text", text: "A" };
-    const _meta = { "parley.dev/notification": { a: 1 } };
+    const _meta = { "_parley.dev/notification": { a: 1 } };
     const update = { sessionUpdate: "agent_message_chunk", content, _meta };
     const params = { sessionId: "s", update, _meta: { b: 2 } };
     peer.send({ jsonrpc: "2.0", method: "session/update", params });

@@ -15,7 +15,7 @@ export interface RelayOptions extends Pick<ConnectionOptions, "limits" | "log"> 
   readonly agentEdition?: Edition | Dialect | undefined;
   /**
    * The treatment of things that the other version cannot express. "lossy" (default) sends the nearest thing, and
-   * notes the loss in the log and under `parley.dev/lost` in `_meta`: of the update, and of the message that ends the
+   * notes the loss in the log and under `_parley.dev/lost` in `_meta`: of the update, and of the message that ends the
    * turn (the answer to the prompt on version 1, the idle state on version 2). "strict" drops such updates, refuses
    * such requests with RequestError "invalid_params" unless a dialect is spoken, and logs both.
    */

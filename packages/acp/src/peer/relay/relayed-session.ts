@@ -1,9 +1,9 @@
 // One session of a relay: forwards the agent's updates in the client's version, and the client's prompts to the agent.
 
 import { optional } from "../../base/objects.ts";
+import { valueKey } from "../../base/parley-extensions.ts";
 import type { Activation, AgentSessionEdition, PromptOp, SessionSetup } from "../../edition/agent-edition.ts";
 import { understands } from "../../edition/dialect.ts";
-import { valueKey } from "../../edition/dialect-keys.ts";
 import { keepsWhenIdle, type SteeringOutcome } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";

@@ -67,7 +67,7 @@ test(
     const shown = updatesOf(client).filter(({ _meta }) => _meta !== undefined);
     assert.equal(shown.length, history.length);
     for (const update of shown) {
-      assert.deepEqual(update._meta, { mine: 1, "parley.dev/extra": { timestamp: 7 } });
+      assert.deepEqual(update._meta, { mine: 1, "_parley.dev/extra": { timestamp: 7 } });
       assert.equal("timestamp" in update, false);
     }
     await relayed.close();
@@ -86,12 +86,12 @@ test(
     });
     await client.ask(1, "initialize", introduction(1));
     const { result } = await client.ask(2, "session/new", { cwd: "/w", mcpServers: [] });
-    assert.deepEqual((result as Message)._meta, { "parley.dev/extra": { colour: "red" } });
+    assert.deepEqual((result as Message)._meta, { "_parley.dev/extra": { colour: "red" } });
     const prompt = [{ ...text("go"), timestamp: 1 }];
     void client.ask(3, "session/prompt", { sessionId: "old", prompt });
     const asked = await agent.until(({ method }) => method === "session/prompt");
     const [block] = (asked.params as { prompt: Message[] }).prompt;
-    assert.deepEqual(block, { ...text("go"), _meta: { "parley.dev/extra": { timestamp: 1 } } });
+    assert.deepEqual(block, { ...text("go"), _meta: { "_parley.dev/extra": { timestamp: 1 } } });
     say(agent, {
       sessionUpdate: "plan_update",
       plan: {
@@ -103,7 +103,7 @@ test(
     await client.until(({ method }) => method === "session/update");
     const [plan] = updatesOf(client);
     assert.deepEqual((plan?.entries as Message[] | undefined)?.[0]?._meta, {
-      "parley.dev/extra": { owner: "me" },
+      "_parley.dev/extra": { owner: "me" },
     });
     await relayed.close();
   },
@@ -239,7 +239,7 @@ test(
     const { _meta } = (params as { update: { _meta?: Message } }).update;
     const what =
       "an update tool_call that is not valid: params/update/toolCallId must be string, got nothing";
-    assert.deepEqual(_meta, { "parley.dev/lost": [what] });
+    assert.deepEqual(_meta, { "_parley.dev/lost": [what] });
     await relayed.close();
     await agent.ended.promise;
     assert.equal(logged.filter(({ details }) => JSON.stringify(details ?? {}).includes(what)).length, 2);

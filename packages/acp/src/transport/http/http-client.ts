@@ -38,6 +38,7 @@ export interface HttpConnection {
   send(message: object): void;
   openStream(session: string): void;
   closeStream(session: string): void;
+  canResume(): boolean;
 }
 
 interface Queued {
@@ -117,6 +118,7 @@ export class HttpClientTransport implements Transport {
       send: (message) => void this.send(message),
       openStream: (session) => void this.#streams.stream(session),
       closeStream: (session) => this.#streams.close(session),
+      canResume: () => this.#resumeMs !== undefined,
     };
   }
 

@@ -1,5 +1,6 @@
 // One connection over Streamable HTTP: what is posted goes to the agent, what the agent says goes to the streams.
 
+import { settledMethod } from "../../base/parley-extensions.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { idKey } from "../../jsonrpc/message-id.ts";
 import { EventStreams } from "./event-streams.ts";
@@ -117,6 +118,12 @@ export class ServedHttp {
       if (problem !== undefined) return refusal(400, problem);
       if (numbered !== null) this.#received = Number(numbered);
       const { id, method }: Envelope = posted.message;
+      if (method === settledMethod && id !== undefined) {
+        // behind what the agent has said about the session
+        const answer = { jsonrpc: "2.0", id, result: {} };
+        this.transport.wire.send(answer, JSON.stringify(answer));
+        return accepted();
+      }
       if (!isPlain || id === undefined || method === undefined) {
         this.#deliver(posted);
         return accepted();

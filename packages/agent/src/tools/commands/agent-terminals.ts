@@ -1,14 +1,12 @@
 // Runs commands in the client's terminals, or on this machine, in a sandbox where one can start.
 
 import type { Terminals } from "@parley/acp";
+import { sandboxKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import { localTerminals } from "@parley/acp/node";
 import type { MovedFiles, SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
 import { withoutKeys } from "../../model/key-variables.ts";
 import type { AgentCommand, AgentTerminals, CommandSandbox, SandboxPolicy } from "../base/tool.ts";
-
-/** In `_meta` of `terminal/create`: asks a client with a sandbox to run the command outside. */
-const sandboxKey = "parley.dev/sandbox";
 
 /** `decides`: the client decides about each command that it runs. */
 export function clientCommands(terminals: Terminals, decides: boolean): AgentTerminals {

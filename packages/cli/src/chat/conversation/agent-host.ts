@@ -1,6 +1,7 @@
 // A running agent of a conversation. Its questions and events go to the session that they belong to.
 
 import type { PermissionRequest } from "@parley/acp";
+import { reviewKey } from "@parley/acp/extensions";
 import type { PermissionSubject } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { ManagedAgentEvent, Problem } from "@parley/client";
@@ -87,7 +88,7 @@ export class AgentHost {
       cancelTimeoutMs,
       unstable: ["fork", "plans", "subagents"],
       // so that our own agent leaves snapshots and /undo to the review of chat
-      _meta: { "parley.dev/review": true },
+      _meta: { [reviewKey]: true },
       isStderrShown: false,
       signal: this.#closing.signal,
       notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),

@@ -69,7 +69,7 @@ test("a pause of the model is in the status with its time and its count, and its
   const entry = (retry: unknown) =>
     modelWait({
       ...{ format: 1, seq: 1, time: 10_000, kind: "update" },
-      update: { sessionUpdate: "session_info_update", _meta: { "parley.dev/retry": retry } },
+      update: { sessionUpdate: "session_info_update", _meta: { "_parley.dev/retry": retry } },
     } as Entry); // as: a fixture
   const wait = entry(given);
   assert.ok(wait);

@@ -1,9 +1,9 @@
 // Sends the updates of one session in the order in which they are stored. An update that waits for the store holds
 // back the updates after it, so that a replay shows what was seen live.
 
+import { valueKey } from "../../../base/parley-extensions.ts";
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
 import { understands } from "../../../edition/dialect.ts";
-import { valueKey } from "../../../edition/dialect-keys.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { isOfTurn } from "../../base/taken-session.ts";
 import type { StoredHistory } from "./guarded-store.ts";

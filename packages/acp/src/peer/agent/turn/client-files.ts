@@ -1,8 +1,8 @@
 // The files of a client, by requests.
 
 import { optional } from "../../../base/objects.ts";
+import { createDirectoriesKey, encodingKey, overwriteKey } from "../../../base/parley-extensions.ts";
 import { understands } from "../../../edition/dialect.ts";
-import { createDirectoriesKey, encodingKey, overwriteKey } from "../../../edition/dialect-keys.ts";
 import type { Meta } from "../../../model/content.ts";
 import type { Files, ReadTextOptions, TextEncoding, WriteTextOptions } from "../../../model/services.ts";
 import { type ClientServices, notOnV1 } from "./client-services.ts";

@@ -2,7 +2,6 @@
 
 import { backgroundDeadline, type Deadline } from "../../../base/deadline.ts";
 import { optional } from "../../../base/objects.ts";
-import { understands } from "../../../edition/dialect.ts";
 import {
   pidKey,
   pushesOutputKey,
@@ -10,7 +9,8 @@ import {
   terminalOutputMethod,
   timedOutKey,
   timeoutKey,
-} from "../../../edition/dialect-keys.ts";
+} from "../../../base/parley-extensions.ts";
+import { understands } from "../../../edition/dialect.ts";
 import { metaOf } from "../../../edition/wire-fields.ts";
 import type { ExitStatus } from "../../../model/content.ts";
 import type {
