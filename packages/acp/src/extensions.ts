@@ -18,6 +18,7 @@ export {
   modesKey,
   nameKey,
   notificationKey,
+  openMethod,
   operationKey,
   originKey,
   overwriteKey,

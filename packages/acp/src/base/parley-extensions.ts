@@ -308,6 +308,13 @@ export const terminalOutputMethod = "_parley.dev/terminal_output";
 export const pushesOutputKey = "_parley.dev/pushesOutput";
 
 /**
+ * Opens a gate of a scripted agent, at which a step of its scenario waits.
+ *
+ * A notification, from clients to scripted agents, since 0.1.0: `{ gate }`.
+ */
+export const openMethod = "_parley.dev/open";
+
+/**
  * Reads one of these keys in `_meta`. Versions before 0.1.0 wrote most of them without the underscore; that spelling is
  * read until 2.0.
  *

@@ -1,6 +1,7 @@
 // Records what a scripted client has seen as reproducible JSON, and reduces it to what both versions can express.
 
 import { isObject } from "../base/objects.ts";
+import { lostKey } from "../base/parley-extensions.ts";
 import type { EditionName } from "../edition/negotiate.ts";
 import type { Entry } from "../model/entry.ts";
 import { viewFrom } from "../view/apply-entry.ts";
@@ -154,15 +155,12 @@ export function comparable(record: ClientRecord): object {
   return withoutLosses({ agent, steps, asked, sessions: Object.fromEntries(sessions) }) as object; // it is one
 }
 
-/** The mark of a relay for data that it could not translate. */
-const lossMark = "_parley.dev/lost";
-
 function withoutLosses(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLosses);
   if (!isObject(value)) return value;
   const fields = Object.entries(value).flatMap(([key, item]) => {
-    const isOnlyMark = key === "_meta" && isObject(item) && Object.keys(item).join() === lossMark;
-    return key === lossMark || isOnlyMark ? [] : [[key, withoutLosses(item)]];
+    const isOnlyMark = key === "_meta" && isObject(item) && Object.keys(item).join() === lostKey;
+    return key === lostKey || isOnlyMark ? [] : [[key, withoutLosses(item)]];
   });
   return Object.fromEntries(fields);
 }

@@ -1,6 +1,7 @@
 // Implements the verbs of a scripted client.
 
 import { optional } from "../base/objects.ts";
+import { openMethod } from "../base/parley-extensions.ts";
 import type { SessionInfo } from "../edition/agent-edition.ts";
 import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry } from "../model/entry.ts";
@@ -93,7 +94,7 @@ const verbs: {
     await agent.notify(notify as `_${string}`, params); // as above
   },
   async openGate({ openGate }, { agent }) {
-    await agent.notify("_parley.dev/open", { gate: openGate });
+    await agent.notify(openMethod, { gate: openGate });
   },
   async until({ until, session = "main" }, run) {
     if (until === "closed") run.steps.push({ step: "until", result: (await run.agent.closed).kind });

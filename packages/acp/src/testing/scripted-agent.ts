@@ -1,6 +1,7 @@
 // Runs an agent scenario, on top of agent().
 
 import { optional } from "../base/objects.ts";
+import { openMethod } from "../base/parley-extensions.ts";
 import { entryFormat, storedEntry } from "../model/entry-format.ts";
 import { memoryStore } from "../model/memory-store.ts";
 import type { SessionStore } from "../model/store.ts";
@@ -102,7 +103,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
       },
       extensions: {
         notifications: {
-          "_parley.dev/open"(params) {
+          [openMethod](params: unknown) {
             gates.open(String((params as { gate?: unknown } | null)?.gate));
             return undefined;
           },
