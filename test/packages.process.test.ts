@@ -40,6 +40,7 @@ const entries = [
   "@parley/client/policy",
   "@parley/client/trust",
   "@parley/conformance",
+  "@parley/conformance/testing",
   "@parley/dialects",
   "@parley/gateway",
   "@parley/review",

@@ -12,7 +12,6 @@ export {
 export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
-export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";
 export { nodePlatform } from "./node/text-platform.ts";

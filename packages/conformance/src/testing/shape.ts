@@ -1,17 +1,16 @@
 // The shapes of scenarios, and the error of a scenario that does not fit.
 
-import { isObject } from "../base/objects.ts";
 import {
   type CustomShape,
+  isObject,
   type ObjectShape,
   problemsOf,
   type Shape,
   type ShapePath,
   type ShapeProblem,
   wantedBy,
-} from "../base/shape.ts";
-import { modes } from "../validation/failure.ts";
-import type { Validator } from "../wire/method-row.ts";
+} from "@parley/acp/internal";
+import { schemaProblem } from "@parley/acp/v2";
 
 /** A scenario with a mistake. The message says what was expected. */
 export class ScenarioError extends Error {
@@ -116,14 +115,18 @@ export function either(...shapes: readonly Shape[]): Shape {
   });
 }
 
-/** As the model has it; absolute paths are not insisted on, since they may be filled in later. */
-export function asInTheModel(title: string, validate: Validator): Shape {
+/** A type of version 2's schema. `complete` adds what a scenario leaves out. */
+export function ofSchema(
+  title: string,
+  type: string,
+  complete: (value: Readonly<Record<string, unknown>>) => object = (value) => value,
+): Shape {
   return custom(title, (value, path) => {
-    const failure = validate(value, modes.strict | modes.unstable);
-    if (failure === undefined) return [];
-    const inside = failure.path.split("/").slice(1);
+    const problem = schemaProblem(type, isObject(value) ? complete(value) : value);
+    if (problem === undefined) return [];
+    const inside = problem.path.split("/").slice(1);
     const parts = inside.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-    const { got, expected } = failure;
+    const { got, expected } = problem;
     return [{ path: [...path, ...parts], kind: "wrong", wanted: `${expected} (${title})`, got, value }];
   });
 }
