@@ -45,6 +45,7 @@ const entries = [
   "@parley/gateway",
   "@parley/review",
   "@parley/sandbox",
+  "@parley/sandbox/paths",
 ];
 /** "@parley/acp/model" has only types. */
 const onlyTypes = 'export type * as model from "@parley/acp/model";';

@@ -1,15 +1,6 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
 export { sliceLines, versionOf } from "./node/files/file-content.ts";
-export { isProjectFolder } from "./node/files/project-folders.ts";
-export {
-  isInstalledFolder,
-  isObeyedInProject,
-  isPartlyHarmless,
-  isRepositoryFolder,
-  looksLikeRepository,
-} from "./node/files/project-names.ts";
-export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
