@@ -14,6 +14,7 @@ export type { AgentEvent } from "./testing/agent-verbs.ts";
 export type { ClientRecord, Recorded, RecordedSession, StepRecord } from "./testing/client-record.ts";
 export type * from "./testing/client-scenario.ts";
 export type { Clock } from "./testing/gates.ts";
+export { ScenarioError } from "./testing/scenario-error.ts";
 export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
 export {
   type ScriptedClient,
@@ -31,4 +32,3 @@ export type {
   WireRules,
 } from "./testing/scripted-wire.ts";
 export { serveScenario } from "./testing/serve-scenario.ts";
-export { ScenarioError } from "./testing/shape.ts";

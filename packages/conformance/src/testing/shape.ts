@@ -1,4 +1,4 @@
-// The shapes of scenarios, and the error of a scenario that does not fit.
+// The shapes of scenarios.
 
 import {
   type CustomShape,
@@ -11,19 +11,7 @@ import {
   wantedBy,
 } from "@parley/acp/internal";
 import { schemaProblem } from "@parley/acp/v2";
-
-/** A scenario with a mistake. The message says what was expected. */
-export class ScenarioError extends Error {
-  /** Always "ScenarioError". */
-  override readonly name = "ScenarioError";
-  /** The location of the mistake, such as `$.turns[0].steps[2].say`. */
-  readonly path: string;
-
-  constructor(path: string, message: string) {
-    super(`${path}: ${message}`);
-    this.path = path;
-  }
-}
+import { ScenarioError } from "./scenario-error.ts";
 
 /** Throws ScenarioError for the first problem. */
 export function checkScenario(value: unknown, shape: Shape): void {
