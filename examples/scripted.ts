@@ -1,7 +1,7 @@
 // A scripted agent and a scripted client, driven by data: test doubles for both sides.
 
-import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
+import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
 
 const agent = scriptedAgent({
   parley: "agent-scenario",

@@ -40,7 +40,7 @@ const proofTest = ".proof.test.ts";
 const packagesTest = join("test", "packages.process.test.ts");
 const nodeTest = [
   "--conditions=parley-source",
-  "--import=./test/check-encoded.ts",
+  "--import=./packages/acp/test/check-encoded.ts",
   "--test",
   "--test-reporter=./scripts/failures-reporter.ts",
 ];

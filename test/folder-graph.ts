@@ -1,6 +1,6 @@
 // Finds the folders of each package and the imports between them.
 
-import { importsOf, isTest, repositoryFiles } from "./source-files.ts";
+import { importsOf, isTest, read, repositoryFiles } from "./source-files.ts";
 
 /** The folders of one package's `src`, and for each the folders that its files import. */
 export interface FolderGraph {
@@ -27,6 +27,14 @@ export function sourcesOf(packageName: string): string[] {
 export function folderOf(file: string): string {
   const path = file.split("/").slice(3, -1).join("/");
   return path === "" ? entryFolder : path;
+}
+
+/** The lines of a package's `src` without tests: written by hand, and generated. */
+export function linesOf(packageName: string): { readonly written: number; readonly generated: number } {
+  const lines = { written: 0, generated: 0 };
+  for (const file of sourcesOf(packageName))
+    lines[file.endsWith(".gen.ts") ? "generated" : "written"] += read(file).split("\n").length - 1;
+  return lines;
 }
 
 export function folderGraph(packageName: string): FolderGraph {

@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entryFolder, findCycle, folderGraph, folderOf, packageNames, sourcesOf } from "./folder-graph.ts";
+import {
+  entryFolder,
+  findCycle,
+  folderGraph,
+  folderOf,
+  linesOf,
+  packageNames,
+  sourcesOf,
+} from "./folder-graph.ts";
 import { withGraphs } from "./graph-page.ts";
 import { importsOf, isTest, read, repositoryFiles } from "./source-files.ts";
 
@@ -41,6 +49,16 @@ for (const graph of graphs) {
     );
   });
 }
+
+test("the lines of a package are counted, generated ones apart from those written by hand", () => {
+  const sum = (files: readonly string[]) =>
+    files.reduce((lines, file) => lines + (read(file).match(/\n/g)?.length ?? 0), 0);
+  const [generated, written] = [true, false].map((is) =>
+    sum(sourcesOf("acp").filter((file) => file.endsWith(".gen.ts") === is)),
+  );
+  assert.deepEqual(linesOf("acp"), { written, generated });
+  assert.equal(linesOf("review").generated, 0);
+});
 
 test("ARCHITECTURE.md draws the folders as they are (npm run graph)", () => {
   const page = read("ARCHITECTURE.md");

@@ -35,8 +35,8 @@ const layerMayImport: Readonly<Record<string, readonly string[]>> = {
   edition: ["base", "jsonrpc", "validation", "wire", "model"],
   transport: ["base", "jsonrpc", "validation", "wire", "model"],
   peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport"],
-  testing: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
-  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer", "testing"],
+  testing: ["base", "jsonrpc", "model", "view", "transport"],
+  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
 };
 
 /** Folders that never see one another, in either direction. */

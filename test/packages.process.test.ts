@@ -41,10 +41,12 @@ const entries = [
   "@parley/client/policy",
   "@parley/client/trust",
   "@parley/conformance",
+  "@parley/conformance/testing",
   "@parley/dialects",
   "@parley/gateway",
   "@parley/review",
   "@parley/sandbox",
+  "@parley/sandbox/paths",
 ];
 /** "@parley/acp/model" has only types. */
 const onlyTypes = 'export type * as model from "@parley/acp/model";';

@@ -19,12 +19,12 @@ import type {
 } from "@parley/acp/node";
 import type { RedactorOptions } from "@parley/acp/redact";
 import type { RelayOptions } from "@parley/acp/relay";
-import type { ScriptedAgentOptions } from "@parley/acp/testing";
 import type { HttpTransportOptions, WebSocketTransportOptions } from "@parley/acp/transport";
 import type { CodingAgentOptions } from "@parley/agent";
 import type { ConnectAgentOptions } from "@parley/client";
 import type { HistoryOptions } from "@parley/client/history";
 import type { PermissionPolicyOptions } from "@parley/client/policy";
+import type { ScriptedAgentOptions } from "@parley/conformance/testing";
 
 /** The optional keys of a type, all of them undefined. */
 type Undefined<Options> = {

@@ -1,18 +1,8 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
 export { sliceLines, versionOf } from "./node/files/file-content.ts";
-export { isProjectFolder } from "./node/files/project-folders.ts";
-export {
-  isInstalledFolder,
-  isObeyedInProject,
-  isPartlyHarmless,
-  isRepositoryFolder,
-  looksLikeRepository,
-} from "./node/files/project-names.ts";
-export { isObeyedPath, isProtectedPath } from "./node/files/protected-paths.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
-export { serveScenario } from "./node/serve-scenario.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";
 export { nodePlatform } from "./node/text-platform.ts";

@@ -8,7 +8,15 @@ export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
 export { normalPath } from "./base/normal-path.ts";
 export { bindMethods, isObject, optional } from "./base/objects.ts";
-export { type ObjectShape, problemsOf, type Shape, type ShapePath } from "./base/shape.ts";
+export {
+  type CustomShape,
+  type ObjectShape,
+  problemsOf,
+  type Shape,
+  type ShapePath,
+  type ShapeProblem,
+  wantedBy,
+} from "./base/shape.ts";
 export { isDialectError } from "./edition/dialect-tells.ts";
 export { editionOf, nameOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
 export { errorKindOf } from "./jsonrpc/error-kinds.ts";
@@ -30,7 +38,7 @@ export {
   type UnreadLimits,
   unreadLimits,
 } from "./peer/client/session/unread-updates.ts";
-export { type Clock, realClock } from "./testing/gates.ts";
 export { refusal } from "./transport/server/http-input.ts";
 export { isLoopback, plainTextProblem } from "./transport/unencrypted-address.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";
+export { unstableFeatures } from "./validation/unstable-features.ts";

@@ -1,18 +1,5 @@
-// Scripted agents and clients for tests, in every JavaScript runtime.
+// Test helpers for apps, and contract suites for transports and stores, in every JavaScript runtime.
 
-export type {
-  AgentScenario,
-  AgentStep,
-  ChunkFields,
-  KeptAnswer,
-  StoredSession,
-  TerminalOp,
-  ToolStep,
-  TurnScript,
-} from "./testing/agent-scenario.ts";
-export type { AgentEvent } from "./testing/agent-verbs.ts";
-export type { ClientRecord, Recorded, RecordedSession, StepRecord } from "./testing/client-record.ts";
-export type * from "./testing/client-scenario.ts";
 export { type Collected, collect } from "./testing/collect.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
 export { storeContract } from "./testing/contracts/store-contract.ts";
@@ -23,21 +10,3 @@ export type {
   MakeTransportPair,
   TransportPair,
 } from "./testing/contracts/transport-pair.ts";
-export type { Clock } from "./testing/gates.ts";
-export { type ScriptedAgent, type ScriptedAgentOptions, scriptedAgent } from "./testing/scripted-agent.ts";
-export {
-  type ScriptedClient,
-  type ScriptedClientOptions,
-  scriptedClient,
-} from "./testing/scripted-client.ts";
-export type {
-  Crash,
-  InputRule,
-  ProcessControl,
-  RawMessage,
-  ReplyRule,
-  ScriptedError,
-  SendRule,
-  WireRules,
-} from "./testing/scripted-wire.ts";
-export { ScenarioError } from "./testing/shape.ts";

@@ -1,6 +1,7 @@
 // The raw wire of protocol version 1: types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
+import { problemOfType, type SchemaProblem } from "./peer/base/schema-problem.ts";
 import { ValidatingPeer } from "./peer/base/validating-peer.ts";
 import type { WirePeer, WirePeerOptions } from "./peer/base/wire-peer.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type ClientRequests,
   methods,
 } from "./wire/v1/methods.gen.ts";
+import * as types from "./wire/v1/validators.gen.ts";
 
 export type {
   NotificationHandlers,
@@ -21,7 +23,7 @@ export type {
   WireRequest,
 } from "./peer/base/wire-peer.ts";
 export type * from "./wire/v1/types.gen.ts";
-export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests };
+export type { AgentNotifications, AgentRequests, ClientNotifications, ClientRequests, SchemaProblem };
 
 /** The agent's side of a connection: handles an agent's methods and calls the client's. */
 export type AgentPeer = WirePeer<ClientRequests, ClientNotifications>;
@@ -86,4 +88,22 @@ export function agentPeer(transport: Transport, options: AgentPeerOptions = {}):
  */
 export function clientPeer(transport: Transport, options: ClientPeerOptions = {}): ClientPeer {
   return new ValidatingPeer(transport, version, { ...options, role: "client" });
+}
+
+/**
+ * Finds the first problem of a value that should have a type of the schema, unstable fields included. Nothing in it is
+ * repaired.
+ *
+ * @param type The name of the type, such as "ContentBlock".
+ * @param value The value: parsed JSON.
+ * @returns Undefined when the value is valid.
+ * @throws {TypeError} When the schema has no such type.
+ * @example
+ * import { schemaProblem } from "@parley/acp/v1";
+ *
+ * const problem = schemaProblem("ContentBlock", { type: "text" });
+ * console.log(problem?.path, problem?.expected, problem?.got); // /text string nothing
+ */
+export function schemaProblem(type: string, value: unknown): SchemaProblem | undefined {
+  return problemOfType(types, type, value);
 }

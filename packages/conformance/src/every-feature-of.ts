@@ -1,9 +1,10 @@
 // The session with everything, for any pair of editions: what an edition has no words for is left out, and what the
 // dialects add is there.
 
-import type { AgentScenario, AgentStep, ClientScenario, ClientStep } from "@parley/acp/testing";
 import type { NamedEdition } from "@parley/dialects";
 import { everyFeature } from "./every-feature.ts";
+import type { AgentScenario, AgentStep } from "./testing/agent-scenario.ts";
+import type { ClientScenario, ClientStep } from "./testing/client-scenario.ts";
 
 const isDialect = (edition: NamedEdition): boolean => edition === "pharo" || edition === "scoped";
 
@@ -65,7 +66,7 @@ const added: readonly ClientStep[] = [
  * @param agentEdition - The edition of the agent; between two editions is a relay.
  *
  * @example
- * import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
+ * import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
  * import { memoryPair } from "@parley/acp/transport";
  * import { everyFeatureOf } from "@parley/conformance";
  * import { scoped } from "@parley/dialects";

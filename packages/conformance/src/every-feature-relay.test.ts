@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { comparable } from "@parley/acp/internal/testing";
 import { relay } from "@parley/acp/relay";
-import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
+import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
+import { comparable } from "./testing/client-record.ts";
 
 const { unstable = [] } = everyFeature.agent;
 

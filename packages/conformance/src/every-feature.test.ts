@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { checkAgentScenario, checkClientScenario, comparable } from "@parley/acp/internal/testing";
-import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
+import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
+import { checkAgentScenario, checkClientScenario } from "./testing/check-scenario.ts";
+import { comparable } from "./testing/client-record.ts";
 
 const limit = { timeout: 60_000 };
 

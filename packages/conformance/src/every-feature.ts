@@ -1,6 +1,7 @@
 // A pair of scenarios that uses every feature of the protocol, in both versions.
 
-import type { AgentScenario, AgentStep, ClientScenario, TurnScript } from "@parley/acp/testing";
+import type { AgentScenario, AgentStep, TurnScript } from "./testing/agent-scenario.ts";
+import type { ClientScenario } from "./testing/client-scenario.ts";
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
 

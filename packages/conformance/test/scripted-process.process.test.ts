@@ -8,15 +8,15 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { ExitStatus } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
+import { memoryPair } from "@parley/acp/transport";
+import { everyFeature, oddities } from "@parley/conformance";
 import {
   type AgentScenario,
   type ClientRecord,
   type ClientScenario,
   scriptedAgent,
   scriptedClient,
-} from "@parley/acp/testing";
-import { memoryPair } from "@parley/acp/transport";
-import { everyFeature, oddities } from "@parley/conformance";
+} from "@parley/conformance/testing";
 
 const program = fileURLToPath(new URL("./support/scripted-agent-process.ts", import.meta.url));
 const limit = { timeout: 60_000 };

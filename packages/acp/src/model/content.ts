@@ -19,5 +19,4 @@ export type {
   ToolCallLocation,
   ToolCallStatus,
   ToolKind,
-  Usage,
 } from "./types.gen.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 
 const choice = (value: string) => ({ value, name: `The ${value}` });

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { AgentStep } from "@parley/acp/testing";
+import type { AgentStep } from "@parley/conformance/testing";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 

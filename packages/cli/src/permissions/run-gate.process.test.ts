@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { AgentStep } from "@parley/acp/testing";
+import type { AgentStep } from "@parley/conformance/testing";
 import { eventsOf, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();

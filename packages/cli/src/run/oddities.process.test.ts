@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
 import { oddities } from "@parley/conformance";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { eventsOf, interruptAt, patience, type Ran, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { suite, test } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { patience, type Ran, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();

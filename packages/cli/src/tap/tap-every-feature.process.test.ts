@@ -7,9 +7,9 @@ import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { spawnTransport } from "@parley/acp/node";
-import { type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
+import { type ClientRecord, scriptedAgent, scriptedClient } from "@parley/conformance/testing";
 import { launcher, TapFolder } from "../../test/support/tap-probe.ts";
 
 const folder = new TapFolder();

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentStep } from "@parley/acp/testing";
+import type { AgentStep } from "@parley/conformance/testing";
 import { loadHighlighting } from "../../src/draw/highlight.ts";
 import { painter } from "../../src/terminal/paint.ts";
 import { faceWith, keys } from "../support/face-probe.ts";

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AgentScenario, AgentStep } from "@parley/acp/testing";
+import type { AgentScenario, AgentStep } from "@parley/conformance/testing";
 import { patience, RunProbe } from "../support/run-probe.ts";
 
 const probe = new RunProbe();

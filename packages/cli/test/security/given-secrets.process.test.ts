@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { patience, type Ran, RunProbe } from "../support/run-probe.ts";
 
 const probe = new RunProbe();

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { AgentStep } from "@parley/acp/testing";
+import type { AgentStep } from "@parley/conformance/testing";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { patience, RunProbe } from "../support/run-probe.ts";
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
 export const patience = { timeout: 120_000 };

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Transport, webSocketTransport } from "@parley/acp";
-import { type AgentScenario, type ScriptedAgent, scriptedAgent } from "@parley/acp/testing";
+import { type AgentScenario, type ScriptedAgent, scriptedAgent } from "@parley/conformance/testing";
 import { WebSocket, WebSocketServer } from "ws";
 import { atEnd, temporaryFolder } from "../../../acp/test/support/at-end.ts";
 import {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { atEnd } from "../../../acp/test/support/at-end.ts";
 import { ChatFace } from "../../src/chat/inline/chat-face.ts";
 import { SessionReview } from "../../src/chat/review/session-review.ts";

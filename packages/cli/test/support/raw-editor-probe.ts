@@ -2,7 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
 export type Line = Record<string, unknown>;

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import type { AgentScenario, AgentStep } from "@parley/acp/testing";
+import type { AgentScenario, AgentStep } from "@parley/conformance/testing";
 import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
 
 export { launcher };

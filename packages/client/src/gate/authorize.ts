@@ -2,8 +2,8 @@
 
 import type { PermissionOption } from "@parley/acp";
 import { deadline, optional } from "@parley/acp/internal";
-import { isProtectedPath } from "@parley/acp/internal/node";
 import { withTimeout } from "@parley/acp/jsonrpc";
+import { isProtectedPath } from "@parley/sandbox/paths";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce, matches } from "../rules/match.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";

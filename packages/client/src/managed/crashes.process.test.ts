@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { managed, patience, runs, say, scripted } from "../../test/support/managed-probe.ts";
 import { connectAgent } from "../index.ts";
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
 
 const cwd = tmpdir();

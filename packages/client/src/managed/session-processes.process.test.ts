@@ -5,7 +5,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { scoped } from "@parley/dialects";
 import { managed, patience, runs, say, scripted } from "../../test/support/managed-probe.ts";
 import { openHistory } from "../history.ts";

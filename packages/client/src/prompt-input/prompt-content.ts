@@ -4,8 +4,11 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
+
 import { nameKey } from "@parley/acp/extensions";
-import { isProtectedPath } from "@parley/acp/internal/node";
+
+import { isProtectedPath } from "@parley/sandbox/paths";
+
 import {
   type AcceptedContent,
   fileBlock,

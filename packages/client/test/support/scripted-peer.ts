@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serveScenario } from "@parley/acp/internal/node";
+import { serveScenario } from "@parley/conformance/testing";
 import { withDialects } from "../../../conformance/test/support/with-dialects.ts";
 
 const [folder = "", ...args] = process.argv.slice(2);

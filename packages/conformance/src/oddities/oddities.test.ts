@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AgentEvent, type ClientRecord, scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { type Oddity, oddities } from "@parley/conformance";
+import {
+  type AgentEvent,
+  type ClientRecord,
+  scriptedAgent,
+  scriptedClient,
+} from "@parley/conformance/testing";
 
 interface Item {
   readonly kind: string;

@@ -1,6 +1,8 @@
 // The types of an oddity: a pair of scenarios, and its short form.
 
-import type { AgentScenario, AgentStep, ClientScenario, ClientStep, WireRules } from "@parley/acp/testing";
+import type { AgentScenario, AgentStep } from "../testing/agent-scenario.ts";
+import type { ClientScenario, ClientStep } from "../testing/client-scenario.ts";
+import type { WireRules } from "../testing/scripted-wire.ts";
 
 /** One unusual behaviour of real agents or clients, as a pair of scenarios to play against each other. */
 export interface Oddity {

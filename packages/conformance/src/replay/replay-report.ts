@@ -1,6 +1,6 @@
 // The options and the report of a replay.
 
-import type { Clock } from "@parley/acp/testing";
+import type { Clock } from "../testing/gates.ts";
 
 /** The pace and patience of a replay. */
 export interface ReplayOptions {

@@ -1,7 +1,7 @@
 // What each dialect cannot say, as docs/editions.md lists it, and how a record looks without it.
 
-import { comparable } from "@parley/acp/internal/testing";
-import type { ClientRecord } from "@parley/acp/testing";
+import type { ClientRecord } from "@parley/conformance/testing";
+import { comparable } from "../../src/testing/client-record.ts";
 
 type Fields = { readonly [key: string]: unknown };
 

@@ -1,9 +1,9 @@
 // Records what the two sides of a session with every feature say, as the material of the fuzzer.
 
 import type { ProtocolVersion } from "@parley/acp/internal";
-import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
+import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
 
 export type Side = "client" | "agent";
 

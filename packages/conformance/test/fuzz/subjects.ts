@@ -3,9 +3,9 @@
 import { type ClientConnection, client, type Files, type Terminals } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import { relay } from "@parley/acp/relay";
-import { scriptedAgent } from "@parley/acp/testing";
 import { memoryPair, type Transport } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
+import { scriptedAgent } from "@parley/conformance/testing";
 import { noWaiting, type Side } from "./recordings.ts";
 
 export interface Running {

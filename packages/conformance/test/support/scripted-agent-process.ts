@@ -2,7 +2,7 @@
 // the file, as a terminal login does.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { serveScenario } from "@parley/acp/internal/node";
+import { serveScenario } from "@parley/conformance/testing";
 import { withDialects } from "./with-dialects.ts";
 
 const [given, flag, mark = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // Reads the dialects of a scenario from JSON, which has no more of them than their names.
 
-import type { AgentScenario } from "@parley/acp/testing";
+import type { AgentScenario } from "@parley/conformance/testing";
 import { editionNamed, type NamedEdition } from "@parley/dialects";
 
 export function withDialects<Scenario extends Pick<AgentScenario, "editions">>(scenario: Scenario): Scenario {

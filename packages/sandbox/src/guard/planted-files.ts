@@ -2,8 +2,8 @@
 
 import { readlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isRepositoryFolder } from "@parley/acp/internal/node";
 import { isAtOrBelow } from "../mounts/layout.ts";
+import { isRepositoryFolder } from "../paths/project-names.ts";
 import { type Aside, moveAside, restore } from "./move-aside.ts";
 import { entriesIn, identityOf, isThere, smallText, stampOf, typeOf } from "./path-facts.ts";
 import { type Found, projectOf } from "./watched-folders.ts";

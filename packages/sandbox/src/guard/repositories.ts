@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { isRepositoryFolder } from "@parley/acp/internal/node";
+import { isRepositoryFolder } from "../paths/project-names.ts";
 import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
 
 /**

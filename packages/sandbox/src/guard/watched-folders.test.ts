@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, wri
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { isProtectedPath } from "@parley/acp/internal/node";
+import { isProtectedPath } from "../paths/protected-paths.ts";
 import { secrets } from "../policy/secrets.ts";
 import { plantedFiles } from "./planted-files.ts";
 import { type Found, WatchedFolders } from "./watched-folders.ts";

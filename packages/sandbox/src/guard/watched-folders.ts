@@ -2,15 +2,15 @@
 
 import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { isProjectFolder } from "../paths/project-folders.ts";
 import {
   isInstalledFolder,
   isObeyedInProject,
-  isObeyedPath,
   isPartlyHarmless,
-  isProjectFolder,
   isRepositoryFolder,
   looksLikeRepository,
-} from "@parley/acp/internal/node";
+} from "../paths/project-names.ts";
+import { isObeyedPath } from "../paths/protected-paths.ts";
 import { isThere } from "./path-facts.ts";
 import { isWorktreeFolder } from "./repositories.ts";
 

@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isProtectedPath } from "@parley/acp/internal/node";
+import { isProtectedPath } from "@parley/sandbox/paths";
 
 /**
  * Whether access to an absolute path needs a question in every mode. Secrets are protected from reads too. `roots` are the

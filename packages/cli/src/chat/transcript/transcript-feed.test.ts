@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scriptedAgent, scriptedClient } from "@parley/acp/testing";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
+import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
 import fc from "fast-check";
 import { anyEntries } from "../../../../acp/test/support/arbitrary-entries.ts";
 import { propertyRuns } from "../../../../acp/test/support/soak.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkAgentScenario, checkClientScenario } from "@parley/acp/internal/testing";
-import { ScenarioError } from "@parley/acp/testing";
+import { ScenarioError } from "@parley/conformance/testing";
+import { checkAgentScenario, checkClientScenario } from "./check-scenario.ts";
 
 const agent = (more: object) => ({ parley: "agent-scenario", version: 1, ...more });
 const client = (more: object) => ({ parley: "client-scenario", version: 1, steps: [], ...more });

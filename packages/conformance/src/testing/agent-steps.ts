@@ -1,9 +1,8 @@
 // Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
-import { optional } from "../base/objects.ts";
-import { requestErrorFrom } from "../jsonrpc/errors.ts";
-import type { ContentBlock, Meta } from "../model/content.ts";
-import { newId } from "../peer/base/new-id.ts";
+import { RequestError } from "@parley/acp";
+import { errorKindOf, optional } from "@parley/acp/internal";
+import type { ContentBlock, Meta } from "@parley/acp/model";
 import type { AgentStep } from "./agent-scenario.ts";
 import {
   clientVerbs,
@@ -127,7 +126,7 @@ const verbs: Verbs<AgentVerb> = {
   end: ({ end }) => new Ended(end),
   fail({ fail }) {
     if (fail === "bug") throw new Error("the scenario says that the agent has a bug here");
-    throw requestErrorFrom(fail);
+    throw new RequestError(errorKindOf(fail.code, fail.data), fail.message, fail);
   },
   async crash({ crash }, { run }) {
     await run.wire.crash(crash);
@@ -179,14 +178,14 @@ async function chunks(
   const { times = 1, size, _meta } = how;
   const text = size === undefined || typeof given !== "string" ? given : sized(given, size);
   const content: ContentBlock = typeof text === "string" ? { type: "text", text } : text;
-  const messageId = how.messageId ?? (turn === undefined ? newId() : undefined);
+  const messageId = how.messageId ?? (turn === undefined ? crypto.randomUUID() : undefined);
   for (let i = 0; i < times && (handlesCancel || !signal.aborted); i++) {
     if (messageId === undefined && _meta === undefined)
       await (sessionUpdate === "agent_message_chunk" ? turn?.say(content) : turn?.think(content));
     else
       await session.update({
         sessionUpdate,
-        messageId: messageId ?? newId(),
+        messageId: messageId ?? crypto.randomUUID(),
         content,
         ...optional({ _meta }),
       });

@@ -1,30 +1,17 @@
-// The shapes of scenarios, and the error of a scenario that does not fit.
+// The shapes of scenarios.
 
-import { isObject } from "../base/objects.ts";
 import {
   type CustomShape,
+  isObject,
   type ObjectShape,
   problemsOf,
   type Shape,
   type ShapePath,
   type ShapeProblem,
   wantedBy,
-} from "../base/shape.ts";
-import { modes } from "../validation/failure.ts";
-import type { Validator } from "../wire/method-row.ts";
-
-/** A scenario with a mistake. The message says what was expected. */
-export class ScenarioError extends Error {
-  /** Always "ScenarioError". */
-  override readonly name = "ScenarioError";
-  /** The location of the mistake, such as `$.turns[0].steps[2].say`. */
-  readonly path: string;
-
-  constructor(path: string, message: string) {
-    super(`${path}: ${message}`);
-    this.path = path;
-  }
-}
+} from "@parley/acp/internal";
+import { schemaProblem } from "@parley/acp/v2";
+import { ScenarioError } from "./scenario-error.ts";
 
 /** Throws ScenarioError for the first problem. */
 export function checkScenario(value: unknown, shape: Shape): void {
@@ -116,14 +103,18 @@ export function either(...shapes: readonly Shape[]): Shape {
   });
 }
 
-/** As the model has it; absolute paths are not insisted on, since they may be filled in later. */
-export function asInTheModel(title: string, validate: Validator): Shape {
+/** A type of version 2's schema. `complete` adds what a scenario leaves out. */
+export function ofSchema(
+  title: string,
+  type: string,
+  complete: (value: Readonly<Record<string, unknown>>) => object = (value) => value,
+): Shape {
   return custom(title, (value, path) => {
-    const failure = validate(value, modes.strict | modes.unstable);
-    if (failure === undefined) return [];
-    const inside = failure.path.split("/").slice(1);
+    const problem = schemaProblem(type, isObject(value) ? complete(value) : value);
+    if (problem === undefined) return [];
+    const inside = problem.path.split("/").slice(1);
     const parts = inside.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-    const { got, expected } = failure;
+    const { got, expected } = problem;
     return [{ path: [...path, ...parts], kind: "wrong", wanted: `${expected} (${title})`, got, value }];
   });
 }

@@ -1,7 +1,7 @@
 // Switches the second check of encoded updates on. `npm run check` imports it into every test process.
 
 import assert from "node:assert/strict";
-import { encodedCheck } from "@parley/acp/internal/testing";
+import { encodedCheck } from "../src/peer/agent/encoded-check.ts";
 
 encodedCheck.compare = (params, text) => {
   const message = { jsonrpc: "2.0", method: "session/update", params };

@@ -1,9 +1,14 @@
 // Simulates the files and terminals of a scripted client.
 
-import { optional } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
-import type { ExitStatus } from "../model/content.ts";
-import type { CreateTerminalOptions, Files, TerminalOutputPart, Terminals } from "../model/services.ts";
+import { RequestError } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
+import type {
+  CreateTerminalOptions,
+  ExitStatus,
+  Files,
+  TerminalOutputPart,
+  Terminals,
+} from "@parley/acp/model";
 import type { CommandScript } from "./client-scenario.ts";
 
 type Note = (event: object) => void;

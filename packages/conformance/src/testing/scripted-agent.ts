@@ -1,14 +1,19 @@
 // Runs an agent scenario, on top of agent().
 
-import { optional } from "../base/objects.ts";
-import { openMethod } from "../base/parley-extensions.ts";
-import { entryFormat, storedEntry } from "../model/entry-format.ts";
-import { memoryStore } from "../model/memory-store.ts";
-import type { SessionStore } from "../model/store.ts";
-import type { PromptResult } from "../model/update.ts";
-import { type Agent, type AgentConnection, agent } from "../peer/agent/agent.ts";
-import type { AgentDefinition, LoginRequest } from "../peer/agent/agent-definition.ts";
-import type { AgentSession, Turn } from "../peer/agent/turn/turn.ts";
+import {
+  type Agent,
+  type AgentConnection,
+  type AgentDefinition,
+  type AgentSession,
+  agent,
+  type LoginRequest,
+  type PromptResult,
+  type Turn,
+} from "@parley/acp";
+import { openMethod } from "@parley/acp/extensions";
+import { optional } from "@parley/acp/internal";
+import { entryFormat, memoryStore, type SessionStore, storedEntry } from "@parley/acp/store";
+
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
 import { type AgentEvent, type AgentRun, runTurnSteps, stepContext } from "./agent-verbs.ts";
@@ -46,7 +51,7 @@ export interface ScriptedAgent extends Agent {
  *
  * @example
  * import { client } from "@parley/acp";
- * import { scriptedAgent } from "@parley/acp/testing";
+ * import { scriptedAgent } from "@parley/conformance/testing";
  * import { memoryPair } from "@parley/acp/transport";
  *
  * const otherwise = [{ say: "I only say this." }];

@@ -1,11 +1,9 @@
 // Records what a scripted client has seen as reproducible JSON, and reduces it to what both versions can express.
 
-import { isObject } from "../base/objects.ts";
-import { lostKey } from "../base/parley-extensions.ts";
-import type { EditionName } from "../edition/negotiate.ts";
-import type { Entry } from "../model/entry.ts";
-import { viewFrom } from "../view/apply-entry.ts";
-import { snapshot, type ViewSnapshot } from "../view/snapshot.ts";
+import type { EditionName, Entry } from "@parley/acp";
+import { lostKey } from "@parley/acp/extensions";
+import { isObject } from "@parley/acp/internal";
+import { snapshot, type ViewSnapshot, viewFrom } from "@parley/acp/view";
 
 /** The result of one step. */
 export interface StepRecord {

@@ -72,9 +72,19 @@ const secretPath =
   /[\\/](?:\.docker[\\/]config\.json|\.kube[\\/]config|\.cargo[\\/]credentials(?:\.toml)?|\.config[\\/](?:gcloud|gh[\\/]hosts\.yml))(?:[\\/]|$)/;
 
 /**
- * Whether an absolute path always needs approval. Secrets, and everything below the folders in `own`, are protected
- * from reading and writing; the user's skills there are only protected from writing. Below the `roots` of a workspace
- * more names are protected from writing, see project-names.ts.
+ * Whether access to an absolute path always needs approval, in every mode. Secrets, such as `.env` and keys, are protected
+ * from reading and writing. What other programs execute or obey, such as git hooks and settings of editors, is protected from
+ * writing.
+ *
+ * @param path The path, with its links resolved.
+ * @param own Folders with configuration. Everything in them is protected from reading and writing, but skills may be
+ * read. Default: none.
+ * @param roots The folders of the workspace. In its projects more names are protected from writing. Default: none.
+ * @example
+ * import { isProtectedPath } from "@parley/sandbox/paths";
+ *
+ * console.log(isProtectedPath("/project/.env", "read")); // true
+ * console.log(isProtectedPath("/project/src/main.ts", "write", [], ["/project"])); // false
  */
 export function isProtectedPath(
   path: string,

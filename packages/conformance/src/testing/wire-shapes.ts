@@ -1,47 +1,45 @@
 // The shapes that scenarios of agents and clients share.
 
-import {
-  completeCommands,
-  completeConfigOptions,
-  type OutgoingCommand,
-  type OutgoingConfigOption,
-} from "../model/outgoing.ts";
-import * as validate from "../model/validators.gen.ts";
-import { unstableFeatures } from "../validation/unstable-features.ts";
+import { isObject, unstableFeatures } from "@parley/acp/internal";
 import {
   anything,
-  asInTheModel,
   count,
   either,
   fields,
   flag,
   listOf,
   object,
+  ofSchema,
   oneOf,
   text,
   whole,
 } from "./shape.ts";
 
-export const contentBlock = asInTheModel("a content block", validate.ContentBlock);
+export const contentBlock = ofSchema("a content block", "ContentBlock");
 export const textOrBlock = either(text, contentBlock);
-export const planEntries = listOf(asInTheModel("a plan entry", validate.PlanEntry));
-export const permissionOptions = listOf(asInTheModel("an option of a question", validate.PermissionOption));
+export const planEntries = listOf(ofSchema("a plan entry", "PlanEntry"));
+export const permissionOptions = listOf(ofSchema("an option of a question", "PermissionOption"));
+export const permissionAsk = ofSchema("a question", "RequestPermissionRequest", inAnySession);
+export const elicitationAsk = ofSchema("a form or an address", "CreateElicitationRequest", inAnySession);
 export const configOptions = listOf(
-  asInTheModel("a config option", (value, mode) => {
-    const [option] = completeConfigOptions([value as OutgoingConfigOption]); // checked next
-    return validate.SessionConfigOption(option, mode);
+  ofSchema("a config option", "SessionConfigOption", (option) => {
+    return { type: typeof option["currentValue"] === "boolean" ? "boolean" : "select", ...option };
   }),
 );
 export const commandList = listOf(
-  asInTheModel("a command", (value, mode) => {
-    const [command] = completeCommands([value as OutgoingCommand]); // checked next
-    return validate.AvailableCommand(command, mode);
+  ofSchema("a command", "AvailableCommand", ({ input, ...command }) => {
+    return { type: "command", ...command, ...(isObject(input) && { input: { type: "text", ...input } }) };
   }),
 );
-export const authMethodList = listOf(asInTheModel("a way to log in", validate.AuthMethod));
-export const exitStatus = asInTheModel("an exit status", validate.ExitStatus);
-export const tokenUsage = asInTheModel("the tokens of a turn", validate.Usage);
-export const formSchema = asInTheModel("the schema of a form", validate.ElicitationSchema);
+export const authMethodList = listOf(ofSchema("a way to log in", "AuthMethod"));
+export const exitStatus = ofSchema("an exit status", "TerminalExitStatus");
+export const tokenUsage = ofSchema("the tokens of a turn", "Usage");
+export const notice = ofSchema("a notice", "Notice");
+export const contextUsage = ofSchema("how full the context is", "UsageUpdate");
+
+function inAnySession(ask: object): object {
+  return { sessionId: "any", ...ask };
+}
 
 export const encoding = oneOf("utf-8", "utf-16le", "latin1", "ascii", "base64", "hex");
 
@@ -92,7 +90,7 @@ export const wireRules = fields("rules for the wire", {
 export const toolFields = {
   kind: text,
   name: text,
-  locations: listOf(asInTheModel("a location", validate.ToolCallLocation)),
+  locations: listOf(ofSchema("a location", "ToolCallLocation")),
   rawInput: anything,
   content: listOf(object, "a list of tool call contents"),
 };

@@ -1,30 +1,29 @@
 // The type of an agent scenario: a scripted agent as plain JSON.
 
-import type { Editions } from "../edition/negotiate.ts";
-import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
+import type { Editions, ToolCallStart, UnstableFeatures } from "@parley/acp";
 import type {
   AuthMethod,
   ContentBlock,
   Cost,
+  CreateTerminalOptions,
+  ElicitationRequest,
+  EntryBody,
   ExitStatus,
   Meta,
-  PermissionOption,
-  PlanEntry,
-  Usage,
-} from "../model/content.ts";
-import type { EntryBody } from "../model/entry.ts";
-import type { CreateTerminalOptions, ReadTextOptions, WriteTextOptions } from "../model/services.ts";
-import type {
   OutgoingCommand,
   OutgoingConfigOption,
   OutgoingUpdate,
+  PermissionOption,
+  PermissionRequest,
+  PlanEntry,
   PromptResult,
+  ReadTextOptions,
   StopReason,
   ToolCallContent,
   ToolCallUpdate,
-} from "../model/update.ts";
-import type { ToolCallStart } from "../peer/agent/turn/tool-call.ts";
-import type { UnstableFeatures } from "../validation/unstable-features.ts";
+  Usage,
+  WriteTextOptions,
+} from "@parley/acp/model";
 import type { Crash, RawMessage, ScriptedError, WireRules } from "./scripted-wire.ts";
 
 /**

@@ -1,12 +1,13 @@
 // The type of a client scenario: a scripted client as plain JSON.
 
-import type { Credentials } from "../edition/agent-edition.ts";
-import type { Editions } from "../edition/negotiate.ts";
-import type { ElicitationResponse } from "../model/ask.ts";
-import type { ContentBlock, Meta } from "../model/content.ts";
-import type { JsonValue } from "../model/custom-types.ts";
-import type { OutgoingMcpServer } from "../model/outgoing.ts";
-import type { UnstableFeatures } from "../validation/unstable-features.ts";
+import type { Editions, UnstableFeatures } from "@parley/acp";
+import type {
+  ContentBlock,
+  ElicitationResponse,
+  JsonValue,
+  Meta,
+  OutgoingMcpServer,
+} from "@parley/acp/model";
 import type { RawMessage, WireRules } from "./scripted-wire.ts";
 
 /** Describes a scripted client. */
@@ -36,7 +37,7 @@ export interface ClientScenario {
   /** The login method to use when the agent requires one. Default: none. */
   readonly login?: string;
   /** The credentials of that login, where the agent speaks a dialect. Default: none. */
-  readonly credentials?: Credentials;
+  readonly credentials?: Readonly<Record<string, unknown>>;
   /** The steps of the client, in order. */
   readonly steps: readonly ClientStep[];
   /** Changes to the messages on the wire. */
@@ -140,7 +141,7 @@ export type ClientStep =
   | ({ readonly cancelTerminal: string } & InSession)
   | ({ readonly setConfigOption: string; readonly value: JsonValue } & InSession)
   | ({ readonly setMode: string } & InSession)
-  | { readonly login: string; readonly credentials?: Credentials }
+  | { readonly login: string; readonly credentials?: Readonly<Record<string, unknown>> }
   | { readonly logout: true }
   /** Extension methods; names begin with `_`. */
   | { readonly request: string; readonly params?: unknown }

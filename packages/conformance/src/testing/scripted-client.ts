@@ -1,13 +1,15 @@
 // Runs a client scenario, on top of client(), and records everything it sees.
 
-import { optional } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
-import type { PermissionRequest } from "../model/ask.ts";
-import { client } from "../peer/client/client.ts";
-import type { ClientConnection } from "../peer/client/client-connection.ts";
-import type { ClientDefinition } from "../peer/client/client-definition.ts";
-import type { RequestContext } from "../peer/client/session/client-session.ts";
+import {
+  type ClientConnection,
+  type ClientDefinition,
+  client,
+  type PermissionRequest,
+  type RequestContext,
+  RequestError,
+  type Transport,
+} from "@parley/acp";
+import { optional } from "@parley/acp/internal";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
@@ -42,7 +44,7 @@ export interface ScriptedClient {
  *
  * @example
  * import { spawnTransport } from "@parley/acp/node";
- * import { scriptedClient } from "@parley/acp/testing";
+ * import { scriptedClient } from "@parley/conformance/testing";
  *
  * const steps = [{ open: "/project" }, { prompt: "hello" }];
  * const tester = scriptedClient({ parley: "client-scenario", version: 1, steps });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Edition } from "@parley/acp";
+import { memoryPair } from "@parley/acp/transport";
 import {
   type AgentScenario,
   type ClientRecord,
@@ -8,8 +9,7 @@ import {
   type ClientStep,
   scriptedAgent,
   scriptedClient,
-} from "@parley/acp/testing";
-import { memoryPair } from "@parley/acp/transport";
+} from "@parley/conformance/testing";
 
 const noTime = { sleep: async () => undefined };
 

@@ -1,7 +1,7 @@
 // A transport wrapper that changes messages as a scenario says, so that the library itself needs no faulty code.
 
-import { isObject } from "../base/objects.ts";
-import type { EndReason, Sink, Transport } from "../jsonrpc/transport.ts";
+import { isObject } from "@parley/acp/internal";
+import type { EndReason, Sink, Transport } from "@parley/acp/transport";
 
 interface Asked {
   readonly method: string;

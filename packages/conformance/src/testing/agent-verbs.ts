@@ -1,11 +1,8 @@
 // Runs the steps of a scripted agent, with the verbs for tool calls, questions, files, terminals and further prompts.
 
-import { optional } from "../base/objects.ts";
-import { RequestError } from "../jsonrpc/errors.ts";
-import type { PermissionOption, Usage } from "../model/content.ts";
-import type { PromptResult } from "../model/update.ts";
-import type { ToolCall } from "../peer/agent/turn/tool-call.ts";
-import type { AgentSession, PromptEnd, Turn } from "../peer/agent/turn/turn.ts";
+import { type AgentSession, RequestError, type ToolCall, type Turn } from "@parley/acp";
+import { optional } from "@parley/acp/internal";
+import type { PermissionOption, PromptResult, StopReason, Usage } from "@parley/acp/model";
 import type { AgentStep, TerminalOp } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";
@@ -291,8 +288,8 @@ export interface StepContext {
 
 /** Ends the script and the turn. */
 export class Ended {
-  readonly end: PromptEnd;
-  constructor(end: PromptEnd) {
+  readonly end: StopReason | PromptResult;
+  constructor(end: StopReason | PromptResult) {
     this.end = end;
   }
 }

@@ -1,12 +1,17 @@
 // Implements the verbs of a scripted client.
 
-import { optional } from "../base/objects.ts";
-import { openMethod } from "../base/parley-extensions.ts";
-import type { SessionInfo } from "../edition/agent-edition.ts";
-import { ConnectionError, RequestError } from "../jsonrpc/errors.ts";
-import type { Entry } from "../model/entry.ts";
-import type { ClientConnection, SessionOptions } from "../peer/client/client-connection.ts";
-import type { ClientSession } from "../peer/client/session/client-session.ts";
+import {
+  type ClientConnection,
+  type ClientSession,
+  ConnectionError,
+  type Entry,
+  RequestError,
+  type SessionInfo,
+  type SessionOptions,
+} from "@parley/acp";
+import { openMethod } from "@parley/acp/extensions";
+import { optional } from "@parley/acp/internal";
+
 import type { StepRecord } from "./client-record.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";

@@ -1,22 +1,30 @@
 // Serves a scripted agent on stdio.
 
-import type { ScriptedAgentOptions } from "../testing/scripted-agent.ts";
-import { byteTransport } from "../transport/byte-transport.ts";
-import { stdioChannel } from "./stdio.ts";
-import { nodePlatform } from "./text-platform.ts";
+import { byteTransport } from "@parley/acp/transport";
+import { checkAgentScenario } from "./check-scenario.ts";
+import { type ScriptedAgentOptions, scriptedAgent } from "./scripted-agent.ts";
 
 /**
- * Plays an agent's scenario on stdin and stdout until the end of input, then exits. Throws ScenarioError for an
- * invalid scenario.
+ * Serves a scripted agent on stdin and stdout of this process until the end of input, then exits. Unlike with `serveStdio`,
+ * the steps `crash` and `hang` act on the process. For Node.
+ *
+ * @param scenario - The scenario: an object, or parsed JSON.
+ * @throws {ScenarioError} When the scenario has a mistake (as a rejection).
+ * @throws {Error} When stdio is already in use as a transport (as a rejection).
+ *
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { serveScenario } from "@parley/conformance/testing";
+ *
+ * await serveScenario(JSON.parse(await readFile("scenario.json", "utf8")));
  */
 export async function serveScenario(
   scenario: unknown,
   options: Omit<ScriptedAgentOptions, "process"> = {},
 ): Promise<void> {
-  // loaded on use, to keep other agents fast to start
-  const { checkAgentScenario } = await import("../testing/check-scenario.ts");
-  const { scriptedAgent } = await import("../testing/scripted-agent.ts");
   const checked = checkAgentScenario(scenario);
+  // loaded on use: scripted peers run where there is no Node, too
+  const { nodePlatform, stdioChannel } = await import("@parley/acp/internal/node");
   const channel = stdioChannel();
   const agent = scriptedAgent(checked, {
     ...options,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isObeyedInProject, isObeyedPath, isProtectedPath } from "../../internal-node.ts";
+import { isObeyedInProject } from "./project-names.ts";
+import { isObeyedPath, isProtectedPath } from "./protected-paths.ts";
 
 const own = "/h/.config/parley";
 const isProtected = (path: string, access: "read" | "write") => isProtectedPath(path, access, [own]);

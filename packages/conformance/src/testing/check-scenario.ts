@@ -1,6 +1,6 @@
 // Checks scenarios of agents and clients before they run.
 
-import type { Shape } from "../base/shape.ts";
+import type { Shape } from "@parley/acp/internal";
 import type { AgentScenario } from "./agent-scenario.ts";
 import type { AgentVerb } from "./agent-steps.ts";
 import type { ClientScenario } from "./client-scenario.ts";
@@ -31,22 +31,6 @@ const branches = mapOf(steps);
 const chunk = { times: count, size: count, messageId: text, _meta: object };
 const keep = { as: text };
 const gate = fields("a gate", { "gate!": text });
-const permissionAsk = fields("a question", {
-  "title!": text,
-  description: text,
-  subject: object,
-  "options!": wire.permissionOptions,
-  _meta: object,
-});
-const elicitationAsk = fields("a form or an address", {
-  "mode!": oneOf("form", "url"),
-  "message!": text,
-  requestedSchema: wire.formSchema,
-  elicitationId: text,
-  url: text,
-  toolCallId: text,
-  _meta: object,
-});
 const command = fields("a command", {
   "command!": text,
   args: listOf(text),
@@ -82,8 +66,8 @@ const agentVerbs: VerbShapes<AgentVerb> = {
     fields("a terminal to show", { command: text, cwd: text }),
     { output: either(text, listOf(text)), exit: either(oneOf(false), wire.exitStatus) },
   ],
-  ask: [either(yes, text, permissionAsk), { choices: wire.permissionOptions, on: branches, ...keep }],
-  elicit: [elicitationAsk, { on: branches, ...keep }],
+  ask: [either(yes, text, wire.permissionAsk), { choices: wire.permissionOptions, on: branches, ...keep }],
+  elicit: [wire.elicitationAsk, { on: branches, ...keep }],
   completeElicitation: [text],
   read: [text, { line: count, limit: count, encoding: wire.encoding, ...keep }],
   write: [text, { "content!": text, encoding: wire.encoding, overwrite: flag }],
@@ -101,14 +85,8 @@ const agentVerbs: VerbShapes<AgentVerb> = {
       ...keep,
     },
   ],
-  notice: [
-    fields("a notice", {
-      "severity!": oneOf("info", "warning", "error"),
-      "title!": text,
-      description: text,
-    }),
-  ],
-  usage: [fields("how full the context is", { "used!": count, "size!": count, cost: object })],
+  notice: [wire.notice],
+  usage: [wire.contextUsage],
   tokens: [wire.tokenUsage],
   title: [text],
   availableCommands: [wire.commandList],
