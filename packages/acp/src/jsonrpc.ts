@@ -1,6 +1,6 @@
 // JSON-RPC 2.0 without ACP: one connection, in every JavaScript runtime.
 
-export { abortable, withTimeout } from "./base/deadline.ts";
+export { abortable, withTimeout } from "./base/abortable.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { Writable } from "node:stream";
-import { withTimeout } from "../base/deadline.ts";
+import { withTimeout } from "../base/abortable.ts";
 
 export interface OutputPipeEvents {
   /** After `write` returned false: there is room again. */

@@ -1,7 +1,7 @@
 // Makes transports from this process's stdio, a socket or a spawned agent, and serves an agent on stdio.
 
 import type { Duplex } from "node:stream";
-import { withTimeout } from "../base/deadline.ts";
+import { withTimeout } from "../base/abortable.ts";
 import { checkOptions } from "../base/known-options.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";

@@ -1,6 +1,7 @@
 // A client's connection over several WebSockets, one after the other: after a cut a new one goes on where the last one ended.
 
-import { type Deadline, deadline, sleep, withTimeout } from "../base/deadline.ts";
+import { withTimeout } from "../base/abortable.ts";
+import { type Deadline, deadline, sleep } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "./byte-channel.ts";

@@ -1,6 +1,7 @@
 // Adapts web streams: byte streams to a transport, and a transport to message streams, as the official SDK uses.
 
-import { milliseconds, withTimeout } from "../base/deadline.ts";
+import { withTimeout } from "../base/abortable.ts";
+import { milliseconds } from "../base/deadline.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { ByteChannel, ByteReceiver } from "./byte-channel.ts";
 import { type ByteTransportOptions, byteTransport } from "./byte-transport.ts";

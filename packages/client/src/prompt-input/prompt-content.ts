@@ -4,11 +4,8 @@ import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
-
 import { nameKey } from "@parley/acp/extensions";
-
 import { isProtectedPath } from "@parley/sandbox/paths";
-
 import {
   type AcceptedContent,
   fileBlock,

@@ -11,7 +11,6 @@ import {
 } from "@parley/acp";
 import { openMethod } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
-
 import type { StepRecord } from "./client-record.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";

@@ -13,7 +13,6 @@ import {
 import { openMethod } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import { entryFormat, memoryStore, type SessionStore, storedEntry } from "@parley/acp/store";
-
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
 import { type AgentEvent, type AgentRun, runTurnSteps, stepContext } from "./agent-verbs.ts";

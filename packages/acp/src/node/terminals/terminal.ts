@@ -1,8 +1,9 @@
 // A terminal: one command and its output, until release.
 
 import { setImmediate as immediate } from "node:timers/promises";
+import { withTimeout } from "../../base/abortable.ts";
 import { ByteTail } from "../../base/byte-tail.ts";
-import { backgroundDeadline, type Deadline, deadline, withTimeout } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type {

@@ -1,6 +1,6 @@
 // The work on sessions that the requests of one connection have begun.
 
-import { withTimeout } from "../../base/deadline.ts";
+import { withTimeout } from "../../base/abortable.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { SessionOrder } from "../base/session-order.ts";
 

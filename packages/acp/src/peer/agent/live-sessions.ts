@@ -1,6 +1,6 @@
 // The live sessions of an agent. Each is held by one connection, and another one may take it over.
 
-import { withTimeout } from "../../base/deadline.ts";
+import { withTimeout } from "../../base/abortable.ts";
 import { SessionOrder } from "../base/session-order.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { HandledOp } from "./handled-request.ts";

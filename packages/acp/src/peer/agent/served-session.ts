@@ -1,6 +1,7 @@
 // An open session of an agent: its options and commands, and its prompts, one turn at a time.
 
-import { backgroundDeadline, type Deadline, withTimeout } from "../../base/deadline.ts";
+import { withTimeout } from "../../base/abortable.ts";
+import { backgroundDeadline, type Deadline } from "../../base/deadline.ts";
 import { bindMethods, optional } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";

@@ -1,6 +1,6 @@
 // Stops waiting for work when a signal aborts.
 
-import { abortable as stopWaiting } from "../../base/deadline.ts";
+import { abortable as stopWaiting } from "../../base/abortable.ts";
 import { ConnectionError } from "../../jsonrpc/errors.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 

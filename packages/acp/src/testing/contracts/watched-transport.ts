@@ -1,6 +1,6 @@
 // Starts a transport and records everything that it delivers.
 
-import { withTimeout } from "../../base/deadline.ts";
+import { withTimeout } from "../../base/abortable.ts";
 import type { EndReason, Fault, Transport } from "../../jsonrpc/transport.ts";
 
 /** How long nothing may happen. Less than the time limit of a test, so that the error is seen. */

@@ -1,7 +1,8 @@
 // Implements the client side of plain POST: one request for each message, and the answer in its body. There is no stream for
 // anything else.
 
-import { milliseconds, withTimeout } from "../../base/deadline.ts";
+import { withTimeout } from "../../base/abortable.ts";
+import { milliseconds } from "../../base/deadline.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../byte-channel.ts";
