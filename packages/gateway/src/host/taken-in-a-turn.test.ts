@@ -30,7 +30,7 @@ function waitingAgent() {
       begun.push(turn.text);
       for (const check of waiting) check();
       await gate.promise;
-      turn.notice("info", `about ${turn.text}`);
+      void turn.notice("info", `about ${turn.text}`);
       await turn.say("done");
     },
   });

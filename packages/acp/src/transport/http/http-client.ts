@@ -287,9 +287,8 @@ export class HttpClientTransport implements Transport {
     const names = this.#names(session);
     const resumeMs = this.#resumeMs;
     if (resumeMs === undefined) return post(this.#endpoint, text, names, this.#post);
-    this.#number++;
     const timeoutMs = Math.min(this.#post.timeoutMs, this.#silenceMs);
-    const headers = { ...names, "Parley-Message": String(this.#number) };
+    const headers = { ...names, "Parley-Message": String(++this.#number) };
     const reached = (is: boolean) => this.#reached("sending", is);
     return post(this.#endpoint, text, headers, { ...this.#post, timeoutMs, resumeMs, reached });
   }
