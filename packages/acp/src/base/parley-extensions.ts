@@ -61,7 +61,7 @@ export const closedMethod = "_parley.dev/closed";
 export const settledMethod = "_parley.dev/settled";
 
 /**
- * Asks a client about effects that the agent would have without asking. A client asks for it by this name in the `_meta`
+ * Asks the client about effects that the agent's mode allows. A client requests it by this name in the `_meta`
  * of its capabilities.
  *
  * A request, from agents to clients, since 0.1.0: `{ sessionId, effects, search? }`.
@@ -98,7 +98,7 @@ export const retryKey = "_parley.dev/retry";
 export const withdrawnKey = "_parley.dev/withdrawn";
 
 /**
- * Says which part of the input tokens of the turn came from the cache of the provider, from 0 to 1.
+ * Holds the share of the turn's input tokens that came from the cache of the provider, from 0 to 1.
  *
  * In `_meta` of `usage_update`, from agents to clients, since 0.1.0: a number.
  */
@@ -133,7 +133,7 @@ export const remembersKey = "_parley.dev/remembers";
 export const modesKey = "_parley.dev/modes";
 
 /**
- * Says what the user said beside a no.
+ * Holds what the user wrote with a refusal.
  *
  * In `_meta` of the answer to a permission request, from clients to agents, since 0.1.0: a text.
  */
@@ -294,7 +294,7 @@ export const fileFactsKey = "_parley.dev/fileFacts";
 export const detailsKey = "_parley.dev/details";
 
 /**
- * Brings more output of a terminal.
+ * Carries more output of a terminal.
  *
  * A notification, from clients to agents, since 0.1.0: `{ terminalId, data, stream? }`.
  */

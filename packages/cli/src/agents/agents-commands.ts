@@ -31,7 +31,7 @@ export const agentsCommands: readonly Command[] = [
     options: {
       cwd: option(
         "DIR",
-        "Start the agent and open the session here (default: a temporary folder for the session); of a remote agent, a folder of its machine",
+        "Start the agent and open the session in this folder (default: a temporary one); for a remote agent, a folder on its machine",
         {
           short: "C",
           completes: "directory",

@@ -102,7 +102,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
 }
 
 const remoteHint =
-  "the session was to be in a temporary folder of this machine: name a folder of the agent's machine with --cwd DIR";
+  "the check used a temporary folder of this machine: name a folder on the agent's machine with --cwd DIR";
 
 /** The session is deleted again if the agent can. */
 async function probeSession(

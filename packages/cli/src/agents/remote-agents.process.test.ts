@@ -142,7 +142,7 @@ createInterface({ input: process.stdin }).on("line", (text) => {
     assert.equal(refused.status, 1, refused.stderr);
     assert.match(
       refused.stdout,
-      /session: +not opened: Workspace mismatch\n +the session was .* with --cwd DIR\n/,
+      /session: +not opened: Workspace mismatch\n +the check used .* with --cwd DIR\n/,
     );
     const opened = parley(["agents", "check", "far", "--cwd", "/srv/only-there"]);
     assert.equal(opened.status, 0, opened.stderr + opened.stdout);

@@ -13,7 +13,7 @@ export const placeOptions: Options = {
   "token-file": option("FILE", "File with the token of the address, instead of PARLEY_TOKEN", {
     completes: "file",
   }),
-  "plain-post": flag("The address knows only POST: one request for each message, and no event streams"),
+  "plain-post": flag("The address accepts only POST: one request per message, and no event streams"),
   takeover: flag("Take over the session if another client of that address uses it"),
   header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
   edition: option(

@@ -156,7 +156,7 @@ export function liveErrorFrom(
       return new LiveError(
         exitCodes.sessionTaken,
         kind,
-        "another client has taken the session; what was asked goes on there",
+        "another client has taken the session; a running turn may continue there",
         "--takeover takes it back",
       );
     const isWrong = kind === "protocol" || kind === "too_large";

@@ -73,7 +73,7 @@ export const serveCommands: readonly Command[] = [
     options: {
       "token-file": option("FILE", "File with the token", { completes: "file" }),
       header: option("NAME=VALUE", "Another HTTP header to send", { multiple: true }),
-      "plain-post": flag("The address knows only POST: one request for each message, and no event streams"),
+      "plain-post": flag("The address accepts only POST: one request per message, and no event streams"),
       edition: option("NAME", "Edition that the agent speaks, if the editor speaks another one", {
         completes: editionNames,
       }),

@@ -47,7 +47,7 @@ test("with a yes it runs outside, in the same terminal, and its second end count
   );
   assert.match(
     reason,
-    /this command leaves the sandbox and runs with all your rights; what it did before may be done twice$/,
+    /this command leaves the sandbox and runs with all your rights; what it has already done may be done twice$/,
   );
   assert.deepEqual(
     choices.map(({ id }) => id),

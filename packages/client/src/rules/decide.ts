@@ -106,7 +106,7 @@ function closedVerdict({ origin, host }: Subject, circumstances: Circumstances):
 }
 
 const leaving =
-  "this command leaves the sandbox and runs with all your rights; what it did before may be done twice";
+  "this command leaves the sandbox and runs with all your rights; what it has already done may be done twice";
 
 /** Whatever was allowed before. */
 function alwaysAsked(reason: string, rule?: Rule): Verdict {

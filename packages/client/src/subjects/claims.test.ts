@@ -288,7 +288,7 @@ test("a command that our own agent would run outside its sandbox is asked about 
   assert.deepEqual([asked, always], ["ask", true]);
   assert.match(
     reason,
-    /this command leaves the sandbox and runs with all your rights; what it did before may be done twice/,
+    /this command leaves the sandbox and runs with all your rights; what it has already done may be done twice/,
   );
   assert.equal(effect(input({ command: "npm publish", outside: false }), "allow exec npm publish"), "allow");
 });

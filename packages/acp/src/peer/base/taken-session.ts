@@ -28,6 +28,6 @@ export function isOfTurn(tag: unknown): boolean {
 export function takenError(): ConnectionError {
   return new ConnectionError(
     "session_taken",
-    "another client has taken the session, and what was asked goes on there; load the session to take it back",
+    "another client has taken the session, and a running turn may continue there; load the session to take it back",
   );
 }

@@ -251,7 +251,7 @@ class ChatConversation implements Conversation {
     void this.#offerCopy(
       this.#current,
       historyId,
-      "A copy has the whole conversation, and goes its own way.",
+      "A copy has the whole conversation, and does not change the original.",
     );
   }
 

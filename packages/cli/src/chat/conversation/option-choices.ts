@@ -61,7 +61,7 @@ export function modeWatch(): (session: WatchedSession) => void {
     last = choicesOf(option).find((each) => each.value === value) ?? { value, name: value };
     if (before === undefined || before.value === value || session.phase !== "ready") return;
     const isOpen = endsQuestions(last);
-    const title = `mode: ${before.name} → ${last.name}${isOpen ? "; nothing is asked in it" : ""}`;
+    const title = `mode: ${before.name} → ${last.name}${isOpen ? "; this mode never asks" : ""}`;
     session.ownUpdate({ sessionUpdate: "notice", severity: isOpen ? "warning" : "info", title });
   };
 }

@@ -12,7 +12,7 @@ const shownStderr = 4096;
 
 const taken: SessionProblem = {
   status: "taken",
-  message: "another client has taken the session; what was asked goes on there",
+  message: "another client has taken the session; a running turn may continue there",
   hint: "close it there and press Enter to go on here, or start parley chat with --takeover",
 };
 

@@ -83,7 +83,7 @@ test(
     send("/mode bypassPermissions");
     await shows(/Switch to it\?/);
     terminal.press("y");
-    await shows(/mode: Default → Bypass Permissions; nothing is asked in it/);
+    await shows(/mode: Default → Bypass Permissions; this mode never asks/);
     assert.equal(mode(), "bypassPermissions");
     // it is part of the transcript, not only of the screen
     const { timeline } = conversation.current.view;
