@@ -20,6 +20,7 @@ import type {
   WireCall,
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
+import { passThrough, passThroughOp } from "../pass-through.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
 import {
   markers,
@@ -168,7 +169,7 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
       };
     }
     default:
-      return sharedOp(method, given, () => activationFromV1(params));
+      return sharedOp(method, given, () => activationFromV1(params)) ?? passThroughOp(method, given);
   }
 }
 
@@ -219,10 +220,10 @@ function encode(method: string, result: AgentOpResult): object {
       };
     case "page":
       return pageToWire(result.page);
-    case "value":
-      return result.value;
-    case "status":
-      return { status: result.status.status, ...withMeta(result.status._meta) };
+    case "value": {
+      const { missingInV1 = {} } = passThrough.get(method) ?? {};
+      return Object.fromEntries(Object.entries(result.value).filter(([name]) => !(name in missingInV1)));
+    }
     case "session": {
       const { sessionId, configOptions, _meta: meta } = result.setup;
       const { booleanOptions: knowsBooleans } = result.client;

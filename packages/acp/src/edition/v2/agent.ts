@@ -15,6 +15,7 @@ import type {
   Introduction,
 } from "../agent-edition.ts";
 import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
+import { passThroughOp } from "../pass-through.ts";
 import {
   markers,
   metaOf,
@@ -148,7 +149,10 @@ function decode(method: string, given: object): AgentOp | undefined {
         ...metaOf(given),
       };
     default:
-      return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
+      return (
+        sharedOp(method, given, () => activation(given as wire.NewSessionRequest)) ??
+        passThroughOp(method, given)
+      );
   }
 }
 
@@ -200,8 +204,6 @@ function encode(method: string, result: AgentOpResult): object {
       return pageToWire(result.page);
     case "value":
       return result.value;
-    case "status":
-      return result.status;
     case "session": {
       const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {

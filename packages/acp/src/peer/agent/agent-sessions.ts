@@ -4,12 +4,12 @@ import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import { extensionIn, storedCwdKey, takenMethod, takeoverKey } from "../../base/parley-extensions.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
+import { closesSession, fieldsOf } from "../../edition/pass-through.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
-import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
 import { ConnectionWork, connectionEnded } from "./connection-work.ts";
@@ -26,6 +26,8 @@ import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
+
+type PassOp = Extract<SessionOp, { op: "pass" }>;
 
 const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
 
@@ -87,7 +89,10 @@ export class AgentSessions implements Holder {
     throw new RequestError("session_not_found", message, { data: unknown.data });
   }
 
-  async run(op: Exclude<SessionOp, AccountOp>, request: IncomingRequest): Promise<AgentOpResult> {
+  async run(
+    op: Exclude<SessionOp, { op: "login" | "logout" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
     const handled = new HandledOp("activation" in op ? op.activation : op);
     switch (op.op) {
       case "new":
@@ -98,16 +103,8 @@ export class AgentSessions implements Holder {
         return sessionSetup(await this.#fork(op.sessionId, this.#checked(op)), request);
       case "list":
         return this.#stored.list(op, handled);
-      case "archive":
-        await this.#archive(op.sessionId, handled);
-        return handled.none;
-      case "unarchive":
-        await this.#stored.unarchive(op.sessionId, handled);
-        return handled.none;
-      case "status":
-        return { kind: "status", status: await this.#status(op.sessionId, handled) };
-      case "set_title":
-        return handled.value({ title: await this.#setTitle(op, handled) });
+      case "pass":
+        return handled.value(await this.#pass(op, op.sessionId ?? "", handled));
       case "close":
         this.#replays.delete(op.sessionId);
         await this.#work.inOrder(op.sessionId, () => this.#close(op.sessionId, handled));
@@ -321,28 +318,21 @@ export class AgentSessions implements Holder {
       await this.#live.close(sessionId, handled);
   }
 
-  /** Closes the session first. */
-  #archive(sessionId: string, handled: HandledOp): Promise<void> {
-    this.#replays.delete(sessionId);
-    return this.#work.inOrder(sessionId, async () => {
+  /** A request that passes through: its row says what becomes of the session. */
+  async #pass({ method, row, params }: PassOp, sessionId: string, handled: HandledOp): Promise<object> {
+    const change = async () => {
       await this.#stored.known(sessionId);
+      if (!closesSession(method)) return this.#stored.change(sessionId, row, params, handled);
       await this.#close(sessionId);
-      await this.#stored.archive(sessionId, handled);
-    });
-  }
-
-  async #status(sessionId: string, handled: HandledOp): Promise<SessionStatus> {
-    await this.#stored.known(sessionId);
-    await this.#definition.session?.status?.(sessionId, handled);
-    const state = this.#live.get(sessionId)?.session.updates.snapshot;
-    const more = optional({ state, _meta: handled.resultMeta });
-    return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...more };
-  }
-
-  async #setTitle(op: Extract<SessionOp, { op: "set_title" }>, handled: HandledOp): Promise<string> {
-    const title = await this.#stored.setTitle(op, handled);
-    this.#live.get(op.sessionId)?.session.renamed(title);
-    return title;
+      return this.#stored.changeClosed(sessionId, row, params, handled);
+    };
+    if (closesSession(method)) this.#replays.delete(sessionId);
+    const patch = await (closesSession(method) ? this.#work.inOrder(sessionId, change) : change());
+    const session = this.#live.get(sessionId)?.session;
+    if (patch?.title !== undefined) session?.renamed(patch.title);
+    if (row.handler !== "status") return fieldsOf(patch, row.answers);
+    const status = this.#store.isOpen(sessionId) ? "open" : "saved";
+    return { status, ...optional({ state: session?.updates.snapshot }) } satisfies SessionStatus;
   }
 
   async #setOption(

@@ -4,7 +4,13 @@ import type { AgentEdition } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { dialectTells } from "../../edition/dialect-tells.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { passThrough } from "../../edition/pass-through.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
+
+/** With the methods that the schemas do not have. */
+function complete(methods: WireVersion["methods"]): WireVersion["methods"] {
+  return [...methods, ...Array.from(passThrough.values()).flatMap(({ wire }) => wire ?? [])];
+}
 
 export interface BoundVersion<Edition> {
   readonly edition: Edition;
@@ -16,13 +22,25 @@ export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundV
     const { v1AgentEdition, methods } = await import("../../edition/v1/agent.ts");
     return {
       edition: v1AgentEdition,
-      wire: { methods, idPolicy: "any", nulls: "removed", extras: "received", dialects: dialectTells },
+      wire: {
+        methods: complete(methods),
+        idPolicy: "any",
+        nulls: "removed",
+        extras: "received",
+        dialects: dialectTells,
+      },
     };
   }
   const { v2AgentEdition, methods } = await import("../../edition/v2/agent.ts");
   return {
     edition: v2AgentEdition,
-    wire: { methods, idPolicy: "strict", nulls: "removed", ownValues: "underscored", extras: "received" },
+    wire: {
+      methods: complete(methods),
+      idPolicy: "strict",
+      nulls: "removed",
+      ownValues: "underscored",
+      extras: "received",
+    },
   };
 }
 
@@ -31,9 +49,12 @@ export async function loadClientVersion(version: ProtocolVersion): Promise<Bound
     const { v1ClientEdition, methods } = await import("../../edition/v1/client.ts");
     return {
       edition: v1ClientEdition,
-      wire: { methods, idPolicy: "any", nulls: "removed", dialects: dialectTells },
+      wire: { methods: complete(methods), idPolicy: "any", nulls: "removed", dialects: dialectTells },
     };
   }
   const { v2ClientEdition, methods } = await import("../../edition/v2/client.ts");
-  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict", nulls: "removed" } };
+  return {
+    edition: v2ClientEdition,
+    wire: { methods: complete(methods), idPolicy: "strict", nulls: "removed" },
+  };
 }
