@@ -290,15 +290,10 @@ export type AgentOp =
       readonly _meta?: Meta;
     }
   | {
-      readonly op: "cancel_tool";
+      readonly op: "cancel_part";
       readonly sessionId: string;
-      readonly toolCallId: string;
-      readonly _meta?: Meta;
-    }
-  | {
-      readonly op: "cancel_terminal";
-      readonly sessionId: string;
-      readonly terminalId: string;
+      readonly part: "tool_call" | "terminal";
+      readonly id: string;
       readonly _meta?: Meta;
     };
 

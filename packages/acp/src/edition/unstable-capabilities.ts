@@ -1,63 +1,58 @@
-// Lists the capabilities of agents that belong to unstable features, which both versions declare alike.
+// Declares, reads and masks the capabilities of agents that belong to unstable features. Each is one row.
 
+import { isObject } from "../base/objects.ts";
 import { lists, type UnstableFeature, type UnstableFeatures } from "../validation/unstable-features.ts";
+import type * as wire from "../wire/v1/types.gen.ts";
 import type { AgentCapabilities } from "./agent-edition.ts";
 
-const features = {
-  fork: "fork",
-  archive: "archive",
-  sessionStatus: "session_status",
-  setTitle: "session_title",
-  systemPrompt: "system_prompt",
-  systemPromptOverride: "system_prompt",
-  authStatus: "auth_status",
-  providers: "providers",
-} as const satisfies Partial<Record<keyof AgentCapabilities, UnstableFeature>>;
+/** The feature of each, and its place, which is the same in both versions below the part about sessions. */
+const rows = {
+  fork: ["fork", "session/fork"],
+  archive: ["archive", "session/archive"],
+  sessionStatus: ["session_status", "session/status"],
+  setTitle: ["session_title", "session/title"],
+  systemPrompt: ["system_prompt", "session/systemPrompt"],
+  systemPromptOverride: ["system_prompt", "session/systemPrompt/mode/override"],
+  authStatus: ["auth_status", "auth/status"],
+  providers: ["providers", "providers"],
+} as const satisfies Partial<
+  Record<keyof AgentCapabilities, readonly [feature: UnstableFeature, place: string]>
+>;
 
-type UnstableCapabilities = Pick<AgentCapabilities, keyof typeof features>;
+type Name = keyof typeof rows;
+const names = Object.keys(rows) as Name[]; // of a constant
 
-interface DeclaredBySessions {
-  readonly delete?: unknown;
-  readonly additionalDirectories?: unknown;
-  readonly fork?: unknown;
-  readonly archive?: unknown;
-  readonly status?: unknown;
-  readonly title?: unknown;
-  readonly systemPrompt?: { readonly mode?: { readonly override?: unknown } | null } | null;
+function each(has: (name: Name) => boolean): Pick<AgentCapabilities, Name> {
+  return Object.fromEntries(names.map((name) => [name, has(name)])) as Pick<AgentCapabilities, Name>; // all of them
 }
 
-interface DeclaredByAgent {
-  readonly auth?: { readonly status?: unknown } | null;
-  readonly providers?: unknown;
-}
-
-/** Reads the capabilities that both versions declare alike. */
-export function capabilitiesFromWire(
-  session: DeclaredBySessions | undefined,
-  { auth, providers }: DeclaredByAgent,
-): UnstableCapabilities & Pick<AgentCapabilities, "delete" | "additionalDirectories"> {
-  return {
-    delete: session?.delete != null,
-    additionalDirectories: session?.additionalDirectories != null,
-    fork: session?.fork != null,
-    archive: session?.archive != null,
-    sessionStatus: session?.status != null,
-    setTitle: session?.title != null,
-    systemPrompt: session?.systemPrompt != null,
-    systemPromptOverride: session?.systemPrompt?.mode?.override != null,
-    authStatus: auth?.status != null,
-    providers: providers != null,
-  };
-}
-
-/** Those whose feature is enabled. */
-export function unstableCapabilities(unstable: UnstableFeatures): UnstableCapabilities {
-  const entries = Object.entries(features).map(([name, feature]) => [name, lists(unstable, feature)]);
-  return Object.fromEntries(entries) as UnstableCapabilities; // the keys of the table
+export function unstableCapabilities(unstable: UnstableFeatures): Pick<AgentCapabilities, Name> {
+  return each((name) => lists(unstable, rows[name][0]));
 }
 
 /** Without those whose feature is not enabled. */
 export function enabledCapabilities(can: AgentCapabilities, unstable: UnstableFeatures): AgentCapabilities {
-  const off = Object.entries(unstableCapabilities(unstable)).filter(([, isEnabled]) => !isEnabled);
-  return { ...can, ...Object.fromEntries(off) };
+  return { ...can, ...each((name) => can[name] && lists(unstable, rows[name][0])) };
+}
+
+export function unstableFromWire(session: object | null | undefined, agent: object) {
+  const declared: unknown = { ...agent, session };
+  const inside = (part: unknown, name: string) => (isObject(part) ? part[name] : undefined);
+  return each((name) => rows[name][1].split("/").reduce(inside, declared) != null);
+}
+
+interface Part {
+  [name: string]: Part;
+}
+
+export function unstableToWire(can: AgentCapabilities) {
+  const declared: Part = {};
+  for (const name of names.filter((each) => can[each])) {
+    let part = declared;
+    for (const key of rows[name][1].split("/")) part = part[key] ??= {};
+  }
+  // as: the places of the rows, which version 2 has too
+  return declared as Pick<wire.AgentCapabilities, "auth" | "providers"> & {
+    session?: wire.SessionCapabilities;
+  };
 }

@@ -113,17 +113,6 @@ export function markers<Name extends keyof AgentCapabilities>(
   return marks;
 }
 
-/** The unstable capabilities of sessions, by the names that both versions have for them. */
-export function sessionMarkers({ archive, sessionStatus, setTitle }: AgentCapabilities) {
-  const marker = (has: boolean) => (has ? {} : undefined);
-  return optional({ archive: marker(archive), status: marker(sessionStatus), title: marker(setTitle) });
-}
-
-export function systemPromptMarker(can: AgentCapabilities) {
-  const override = can.systemPromptOverride ? { mode: { override: {} } } : {};
-  return optional({ systemPrompt: can.systemPrompt ? override : undefined });
-}
-
 export function pageToWire({ sessions, nextCursor, _meta }: ListedSessions): object {
   const listed = sessions.map(
     ({ sessionId, cwd, additionalDirectories, title, archived, updatedAt = "", _meta: meta }) => {

@@ -21,16 +21,9 @@ import type {
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
 import { passThrough, passThroughOp } from "../pass-through.ts";
+import { unstableToWire } from "../unstable-capabilities.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
-import {
-  markers,
-  metaOf,
-  pageToWire,
-  sessionMarkers,
-  sharedOp,
-  systemPromptMarker,
-  withMeta,
-} from "../wire-fields.ts";
+import { markers, metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -110,19 +103,17 @@ function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.Initia
 }
 
 function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
+  const { session, ...parts } = unstableToWire(can);
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
     mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse },
     sessionCapabilities: {
-      ...markers(can, "list", "resume", "close", "delete", "fork", "additionalDirectories"),
-      ...systemPromptMarker(can),
-      ...sessionMarkers(can),
+      ...markers(can, "list", "resume", "close", "delete", "additionalDirectories"),
+      ...session,
     },
-    ...(can.logout || can.authStatus
-      ? { auth: optional({ logout: can.logout ? {} : undefined, status: can.authStatus ? {} : undefined }) }
-      : {}),
-    ...markers(can, "providers"),
+    ...parts,
+    ...(can.logout ? { auth: { ...parts.auth, logout: {} } } : {}),
     ...metaOf(can),
   };
 }

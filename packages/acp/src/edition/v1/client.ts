@@ -14,7 +14,7 @@ import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import type { MessageNames } from "../message-names.ts";
-import { capabilitiesFromWire } from "../unstable-capabilities.ts";
+import { unstableFromWire } from "../unstable-capabilities.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
@@ -86,7 +86,9 @@ function agent(result: object): AgentIntroduction {
       resume: session.resume != null,
       list: session.list != null,
       close: session.close != null,
-      ...capabilitiesFromWire(session, can),
+      ...unstableFromWire(session, can),
+      delete: session.delete != null,
+      additionalDirectories: session.additionalDirectories != null,
       steer: takesSteering(result),
       logout: can.auth?.logout != null,
       ...metaOf(can),

@@ -16,15 +16,8 @@ import type {
 } from "../agent-edition.ts";
 import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
 import { passThroughOp } from "../pass-through.ts";
-import {
-  markers,
-  metaOf,
-  pageToWire,
-  sessionMarkers,
-  sharedOp,
-  systemPromptMarker,
-  withMeta,
-} from "../wire-fields.ts";
+import { unstableToWire } from "../unstable-capabilities.ts";
+import { markers, metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -99,16 +92,15 @@ function client(params: object): Introduction<ClientCapabilities> {
 }
 
 function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
+  const { session, ...parts } = unstableToWire(can);
   return {
     session: {
       prompt: markers(can, "image", "audio", "embeddedContext"),
       mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
-      ...markers(can, "delete", "fork", "additionalDirectories"),
-      ...systemPromptMarker(can),
-      ...sessionMarkers(can),
+      ...markers(can, "delete", "additionalDirectories"),
+      ...session,
     },
-    ...(can.authStatus ? { auth: { status: {} } } : {}),
-    ...markers(can, "providers"),
+    ...parts,
     ...metaOf(can),
   };
 }
@@ -134,20 +126,14 @@ function decode(method: string, given: object): AgentOp | undefined {
       const { configId, value } = given as { configId: string; value: JsonValue };
       return { op: "set_option", sessionId, configId, value, ...metaOf(given) };
     }
-    case "tool_call/cancel":
-      return {
-        op: "cancel_tool",
-        sessionId,
-        toolCallId: (given as wire.CancelToolCallRequest).toolCallId,
-        ...metaOf(given),
-      };
-    case "terminal/cancel":
-      return {
-        op: "cancel_terminal",
-        sessionId,
-        terminalId: (given as wire.CancelTerminalRequest).terminalId,
-        ...metaOf(given),
-      };
+    case "tool_call/cancel": {
+      const { toolCallId: id } = given as wire.CancelToolCallRequest;
+      return { op: "cancel_part", sessionId, part: "tool_call", id, ...metaOf(given) };
+    }
+    case "terminal/cancel": {
+      const { terminalId: id } = given as wire.CancelTerminalRequest;
+      return { op: "cancel_part", sessionId, part: "terminal", id, ...metaOf(given) };
+    }
     default:
       return (
         sharedOp(method, given, () => activation(given as wire.NewSessionRequest)) ??

@@ -15,7 +15,7 @@ import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
 import { partsMetaOf } from "../capability-meta.ts";
 import type { ClientEdition } from "../client-edition.ts";
-import { capabilitiesFromWire } from "../unstable-capabilities.ts";
+import { unstableFromWire } from "../unstable-capabilities.ts";
 import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
@@ -108,7 +108,9 @@ function agent(result: object): AgentIntroduction {
       resume: has,
       list: has,
       close: has,
-      ...capabilitiesFromWire(session, can),
+      ...unstableFromWire(session, can),
+      delete: session?.delete != null,
+      additionalDirectories: session?.additionalDirectories != null,
       // a second prompt may join the work that is running
       steer: has,
       logout: authMethods.length > 0,

@@ -121,9 +121,10 @@ export class AgentSessions implements Holder {
         return handled.none;
       case "set_option":
         return this.#setOption(op, handled, request);
-      case "cancel_tool":
-      case "cancel_terminal":
-        return this.#cancelPart(op);
+      case "cancel_part":
+        // answered when it is accepted; the end is an update (A108)
+        this.get(op.sessionId).updates.work.cancel(op.part, op.id);
+        return { kind: "none" };
     }
   }
 
@@ -320,19 +321,28 @@ export class AgentSessions implements Holder {
 
   /** A request that passes through: its row says what becomes of the session. */
   async #pass({ method, row, params }: PassOp, sessionId: string, handled: HandledOp): Promise<object> {
-    const change = async () => {
-      await this.#stored.known(sessionId);
-      if (!closesSession(method)) return this.#stored.change(sessionId, row, params, handled);
-      await this.#close(sessionId);
-      return this.#stored.changeClosed(sessionId, row, params, handled);
-    };
-    if (closesSession(method)) this.#replays.delete(sessionId);
-    const patch = await (closesSession(method) ? this.#work.inOrder(sessionId, change) : change());
+    const change = () => this.#stored.change(row, { sessionId, params }, handled);
+    const patch = await (closesSession(method) ? this.#whileClosed(sessionId, change) : change());
     const session = this.#live.get(sessionId)?.session;
     if (patch?.title !== undefined) session?.renamed(patch.title);
     if (row.handler !== "status") return fieldsOf(patch, row.answers);
     const status = this.#store.isOpen(sessionId) ? "open" : "saved";
     return { status, ...optional({ state: session?.updates.snapshot }) } satisfies SessionStatus;
+  }
+
+  /** One that another connection or process uses is refused, as a load would be. */
+  #whileClosed<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
+    this.#replays.delete(sessionId);
+    return this.#work.inOrder(sessionId, async () => {
+      await this.#stored.known(sessionId);
+      await this.#close(sessionId);
+      await this.#store.claim(sessionId);
+      try {
+        return await work();
+      } finally {
+        await this.#store.release(sessionId);
+      }
+    });
   }
 
   async #setOption(
@@ -349,15 +359,5 @@ export class AgentSessions implements Holder {
     const { capabilities: client } = this.sender.client;
     const meta = optional({ _meta: handled.resultMeta });
     return { kind: "options", options: session.configOptions, client, ...meta };
-  }
-
-  async #cancelPart(
-    op: Extract<SessionOp, { op: "cancel_tool" | "cancel_terminal" }>,
-  ): Promise<AgentOpResult> {
-    const session = this.get(op.sessionId);
-    // answered when it is accepted; the end is an update (A108)
-    if (op.op === "cancel_tool") session.updates.work.cancel("tool_call", op.toolCallId);
-    else session.updates.work.cancel("terminal", op.terminalId);
-    return { kind: "none" };
   }
 }

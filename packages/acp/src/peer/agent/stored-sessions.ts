@@ -95,11 +95,11 @@ export class StoredSessions {
 
   /** Asks the handler of the row, and makes its change. Returns the change. */
   async change(
-    sessionId: string,
     { handler, handlerTakes = [], patch }: PassThroughRow,
-    params: object,
+    { sessionId, params }: { readonly sessionId: string; readonly params: object },
     handled: HandledOp,
   ): Promise<SessionPatch | undefined> {
+    await this.known(sessionId);
     const given: Readonly<Record<string, unknown>> = { ...params };
     const { session = {} } = this.#definition;
     // as: the row knows what its handler takes
@@ -108,20 +108,5 @@ export class StoredSessions {
     const changed = patch?.(given, said);
     if (changed !== undefined) await this.#store.patch(sessionId, changed);
     return changed;
-  }
-
-  /** Of a session that is closed. One that another connection or process uses is refused, as a load would be. */
-  async changeClosed(
-    sessionId: string,
-    row: PassThroughRow,
-    params: object,
-    handled: HandledOp,
-  ): Promise<SessionPatch | undefined> {
-    await this.#store.claim(sessionId);
-    try {
-      return await this.change(sessionId, row, params, handled);
-    } finally {
-      await this.#store.release(sessionId);
-    }
   }
 }

@@ -183,16 +183,12 @@ export class RelayHost implements AgentHost {
         const { capabilities: client } = this.#relay.wire.client;
         return { kind: "options", options: live.configOptions, client, ...result };
       }
-      case "cancel_tool":
-        return {
-          kind: "none",
-          ...(await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId, meta)),
-        };
-      case "cancel_terminal":
-        return {
-          kind: "none",
-          ...(await this.#known(op.sessionId).live.cancelTerminal(op.terminalId, meta)),
-        };
+      case "cancel_part": {
+        const { live } = this.#known(op.sessionId);
+        const isTool = op.part === "tool_call";
+        const result = isTool ? live.cancelToolCall(op.id, meta) : live.cancelTerminal(op.id, meta);
+        return { kind: "none", ...(await result) };
+      }
     }
   }
 
