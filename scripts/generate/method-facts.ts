@@ -37,9 +37,7 @@ function sessionEffect({ unstable }: SchemaPair, { method, params, result }: Row
 }
 
 /** The text of wire/methods.gen.ts. */
-export function methodFactsModule(
-  pairs: readonly SchemaPair[],
-): string {
+export function methodFactsModule(pairs: readonly SchemaPair[]): string {
   const found = pairs.flatMap((pair) => rowsOf(pair).map((row) => ({ pair, row })));
   const all = Map.groupBy(
     found.toSorted((a, b) => order(a.row).localeCompare(order(b.row), "en")),

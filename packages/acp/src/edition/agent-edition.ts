@@ -265,7 +265,7 @@ export type AgentOp =
       readonly archived?: string;
       readonly _meta?: Meta;
     }
-  | { readonly op: "close" | "delete"; readonly sessionId: string; readonly _meta?: Meta }
+  | { readonly op: "close"; readonly sessionId: string; readonly _meta?: Meta }
   | {
       readonly op: "pass";
       readonly method: string;

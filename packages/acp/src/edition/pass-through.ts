@@ -9,6 +9,7 @@ const archive = { needs: "archive", offers: "archive sessions" } as const;
 const providers = { needs: "providers", offers: "let clients configure providers" } as const;
 
 export const passThrough = new Map<string, PassThroughRow>([
+  ["session/delete", { needs: "delete", offers: "delete sessions" }],
   ["session/archive", { ...archive, handler: "archive", patch: () => ({ archived: true }) }],
   ["session/unarchive", { ...archive, handler: "unarchive", patch: () => ({ archived: false }) }],
   [

@@ -2,7 +2,6 @@
 
 import { isObject } from "../base/objects.ts";
 import { lists, type UnstableFeature, type UnstableFeatures } from "../validation/unstable-features.ts";
-import type * as wire from "../wire/v1/types.gen.ts";
 import type { AgentCapabilities } from "./agent-edition.ts";
 
 /** The feature of each, and its place, which is the same in both versions below the part about sessions. */
@@ -51,8 +50,6 @@ export function unstableToWire(can: AgentCapabilities) {
     let part = declared;
     for (const key of rows[name][1].split("/")) part = part[key] ??= {};
   }
-  // as: the places of the rows, which version 2 has too
-  return declared as Pick<wire.AgentCapabilities, "auth" | "providers"> & {
-    session?: wire.SessionCapabilities;
-  };
+  // as: the first names of the places
+  return declared as { readonly [name in "session" | "auth" | "providers"]?: Record<never, never> };
 }

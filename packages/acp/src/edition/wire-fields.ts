@@ -92,8 +92,6 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     }
     case "session/close":
       return { op: "close", sessionId, ...metaOf(params) };
-    case "session/delete":
-      return { op: "delete", sessionId, ...metaOf(params) };
     case "session/prompt": {
       const { prompt } = params as { prompt: readonly ContentBlock[] };
       return { op: "prompt", sessionId, prompt, ...metaOf(params) };

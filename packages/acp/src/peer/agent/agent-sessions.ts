@@ -109,16 +109,6 @@ export class AgentSessions implements Holder {
         this.#replays.delete(op.sessionId);
         await this.#work.inOrder(op.sessionId, () => this.#close(op.sessionId, handled));
         return handled.none;
-      case "delete":
-        this.#replays.delete(op.sessionId);
-        await this.#work.inOrder(op.sessionId, async () => {
-          // deleting what is unknown is fine
-          if (await this.#stored.isForeign(op.sessionId)) return;
-          await this.#definition.session?.delete?.(op.sessionId, handled);
-          await this.#live.close(op.sessionId);
-          await this.#store.delete(op.sessionId);
-        });
-        return handled.none;
       case "set_option":
         return this.#setOption(op, handled, request);
       case "cancel_part":
@@ -321,6 +311,7 @@ export class AgentSessions implements Holder {
 
   /** A request that passes through: its row says what becomes of the session. */
   async #pass({ method, row, params }: PassOp, sessionId: string, handled: HandledOp): Promise<object> {
+    if (method === "session/delete") return this.#delete(sessionId, handled);
     const change = () => this.#stored.change(row, { sessionId, params }, handled);
     const patch = await (closesSession(method) ? this.#whileClosed(sessionId, change) : change());
     const session = this.#live.get(sessionId)?.session;
@@ -328,6 +319,18 @@ export class AgentSessions implements Holder {
     if (row.handler !== "status") return fieldsOf(patch, row.answers);
     const status = this.#store.isOpen(sessionId) ? "open" : "saved";
     return { status, ...optional({ state: session?.updates.snapshot }) } satisfies SessionStatus;
+  }
+
+  async #delete(sessionId: string, handled: HandledOp): Promise<object> {
+    this.#replays.delete(sessionId);
+    await this.#work.inOrder(sessionId, async () => {
+      // deleting what is unknown is fine
+      if (await this.#stored.isForeign(sessionId)) return;
+      await this.#definition.session?.delete?.(sessionId, handled);
+      await this.#live.close(sessionId);
+      await this.#store.delete(sessionId);
+    });
+    return {};
   }
 
   /** One that another connection or process uses is refused, as a load would be. */

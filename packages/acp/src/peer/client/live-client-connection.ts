@@ -150,15 +150,8 @@ export class LiveClientConnection implements ClientConnection {
     return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
   }
 
-  /** The agent has closed the session, also when the answer comes after an abort. */
-  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
-    needs(this.capabilities.delete, "delete sessions");
-    const receive = (result: object): CallResult => {
-      this.#dispatch.end(sessionId);
-      return metaOf(result);
-    };
-    const params = { sessionId, ...withMeta(options._meta) };
-    return this.#call("session/delete", params, { ...options, receive });
+  deleteSession(sessionId: string, options?: CallOptions): Promise<CallResult> {
+    return this.#pass("session/delete", { sessionId }, options);
   }
 
   archiveSession(sessionId: string, options?: CallOptions): Promise<CallResult> {
@@ -249,6 +242,7 @@ export class LiveClientConnection implements ClientConnection {
 
   // ----
 
+  /** A session that the request closes is closed here too, also when the answer comes after an abort. */
   #pass<Result extends object = CallResult>(
     method: string,
     params: object,
@@ -259,20 +253,12 @@ export class LiveClientConnection implements ClientConnection {
     return this.#requests.pass(method, params, options, closesSession(method) ? closed : undefined);
   }
 
-  #call<Result = object>(
+  #call(
     method: string,
     params: unknown,
-    {
-      signal,
-      receive,
-      sent,
-    }: {
-      readonly signal?: AbortSignal | undefined;
-      readonly receive?: (result: object) => Result;
-    } & SentHook,
-  ): Promise<Result> {
-    const options = { sent, signal, ...optional({ receive }) };
-    return abortable(signal, method, () => this.#wire.request(method, params, options));
+    { signal, sent }: Pick<CallOptions, "signal"> & SentHook,
+  ): Promise<object> {
+    return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */

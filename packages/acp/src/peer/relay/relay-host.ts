@@ -171,12 +171,6 @@ export class RelayHost implements AgentHost {
           kind: "none",
           ...(await this.#close(op.sessionId, meta)),
         }));
-      case "delete":
-        return this.#order.run(op.sessionId, async () => {
-          const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
-          await this.#forget(op.sessionId);
-          return { kind: "none", ...result };
-        });
       case "set_option": {
         const { live } = this.#known(op.sessionId);
         const result = await live.setConfigOption(op.configId, op.value, meta);
