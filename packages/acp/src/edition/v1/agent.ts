@@ -6,6 +6,7 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import type { Implementation, SessionConfigOption } from "../../model/content.ts";
 import type { PromptResult } from "../../model/update.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type {
   AgentCapabilities,
@@ -219,7 +220,7 @@ function encode(method: string, result: AgentOpResult): object {
       const { sessionId, configOptions, _meta: meta } = result.setup;
       const { booleanOptions: knowsBooleans } = result.client;
       return optional({
-        sessionId: method === "session/new" || method === "session/fork" ? sessionId : undefined,
+        sessionId: methodTable.get(method)?.session === "opens" ? sessionId : undefined,
         modes: modesToV1(configOptions),
         // left the schema, and is still in use
         models: modelsToV1(configOptions),

@@ -4,6 +4,7 @@ import { type Immutable, isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Implementation, McpServer, SystemPrompt } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
@@ -193,7 +194,7 @@ function encode(method: string, result: AgentOpResult): object {
     case "session": {
       const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {
-        ...(method === "session/resume" ? {} : { sessionId }),
+        ...(methodTable.get(method)?.session === "opens" ? { sessionId } : {}),
         configOptions: configOptions satisfies Immutable<readonly wire.SessionConfigOption[]>,
         availableCommands: availableCommands satisfies Immutable<readonly wire.AvailableCommand[]>,
         ...withMeta(meta),
