@@ -5,7 +5,7 @@ import { isDialect, type SchemaPair, sourceOf } from "./schema.ts";
 import type { Definition } from "./shapes.ts";
 import { quote } from "./values.ts";
 
-interface Row {
+export interface Row {
   method: string;
   receiver: "agent" | "client" | "both";
   kind: "request" | "notification";
@@ -23,7 +23,7 @@ const proxyReceivers: Record<string, Row["receiver"]> = {
   "proxy/successor": "both",
 };
 
-function rowsOf(pair: SchemaPair): Row[] {
+export function rowsOf(pair: SchemaPair): Row[] {
   const rows: Row[] = [];
   for (const [name, schema] of Object.entries(pair.unstable)) {
     const method = schema["x-method"];
@@ -101,7 +101,7 @@ ${lines.join("\n")}
 ${isOfDialect ? "" : maps()}`;
 }
 
-const order = (row: Row): string => `${row.kind === "request" ? 0 : 1} ${row.receiver} ${row.method}`;
+export const order = (row: Row): string => `${row.kind === "request" ? 0 : 1} ${row.receiver} ${row.method}`;
 
 function receivedBy(title: string, receiver: "agent" | "client", rows: Row[]): string {
   const mine = rows.filter((row) => row.receiver === receiver || row.receiver === "both");

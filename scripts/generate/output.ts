@@ -6,6 +6,7 @@ import { agentConfigShape } from "@parley/agent/internal";
 import { configSchema } from "@parley/client/internal";
 import { extensionsPage } from "./extensions.ts";
 import { featuresModule } from "./feature-places.ts";
+import { methodFactsModule } from "./method-facts.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
 import { dialects, isDialect, loadDialect, loadSchemas, sourceOf } from "./schema.ts";
@@ -50,6 +51,7 @@ export function generatedFiles(): Map<string, string> {
   }
   files.set(join(folder, "validation", "features.gen.ts"), featuresModule());
   const v2 = loadSchemas("v2");
+  files.set(join(folder, "wire", "methods.gen.ts"), methodFactsModule([loadSchemas("v1"), v2]));
   const model = modelModules(v2);
   files.set(join(folder, "model", "types.gen.ts"), model.types);
   files.set(join(folder, "model", "validators.gen.ts"), model.validators);

@@ -42,3 +42,4 @@ export { refusal } from "./transport/server/http-input.ts";
 export { isLoopback, plainTextProblem } from "./transport/unencrypted-address.ts";
 export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";
 export { unstableFeatures } from "./validation/unstable-features.ts";
+export { methodTable } from "./wire/methods.gen.ts";

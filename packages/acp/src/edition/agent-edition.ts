@@ -1,6 +1,5 @@
 // The agent's side of one protocol version, and the operations and features that both versions share.
 
-import type { ProviderSetting, SessionStatus } from "../model/agent-status.ts";
 import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
 import type {
   AuthMethod,
@@ -13,7 +12,9 @@ import type {
   SystemPrompt,
 } from "../model/content.ts";
 import type { JsonValue } from "../model/custom-types.ts";
+import type { SessionPatch } from "../model/store.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
+import type { MethodRow } from "../wire/method-row.ts";
 import type { ProtocolVersion } from "./negotiate.ts";
 
 /** A request or a notification to send. */
@@ -82,7 +83,6 @@ export type AgentOpResult =
   | { readonly kind: "page"; readonly page: ListedSessions }
   /** A result whose JSON is the same in both versions. */
   | { readonly kind: "value"; readonly value: object }
-  | { readonly kind: "status"; readonly status: SessionStatus }
   | {
       readonly kind: "options";
       readonly options: readonly SessionConfigOption[];
@@ -187,6 +187,28 @@ export interface AgentCapabilities {
   readonly partsMeta?: PartsMeta;
 }
 
+/** A request that means the same in every version. Agents, clients and relays follow its row, and need no code for it. */
+export interface PassThroughRow {
+  /** The capability that the agent must have. */
+  readonly needs: Exclude<keyof AgentCapabilities, "_meta" | "partsMeta">;
+  /** Describes the capability for an error: this agent does not … */
+  readonly offers: string;
+  /** The handler in `session` of the agent's definition. It is called before the record changes, and may refuse. */
+  readonly handler?: "archive" | "unarchive" | "status" | "setTitle";
+  /** The fields of the params that the handler gets between the session and the request. */
+  readonly handlerTakes?: readonly string[];
+  /** The change of the stored session. `said` is the result of the handler. */
+  readonly patch?: (params: Readonly<Record<string, unknown>>, said: unknown) => SessionPatch;
+  /** The fields of the answer. An agent that keeps sessions takes them from the change of the stored session. */
+  readonly answers?: readonly string[];
+  /** What a client makes of the answer. Default: the fields that are listed, and custom data. */
+  readonly fromWire?: (answer: object) => object;
+  /** The fields of the answer that version 1 does not have, with their names for people. */
+  readonly missingInV1?: Readonly<Record<string, string>>;
+  /** Only for a method that the schemas do not have. */
+  readonly wire?: MethodRow;
+}
+
 /** One side's part of the handshake. */
 export interface Introduction<Features> {
   readonly info: Implementation | undefined;
@@ -243,12 +265,15 @@ export type AgentOp =
       readonly archived?: string;
       readonly _meta?: Meta;
     }
-  | { readonly op: "close" | "delete"; readonly sessionId: string; readonly _meta?: Meta }
-  | { readonly op: "archive" | "unarchive" | "status"; readonly sessionId: string; readonly _meta?: Meta }
-  | { readonly op: "set_title"; readonly sessionId: string; readonly title: string; readonly _meta?: Meta }
-  | { readonly op: "auth_status" | "list_providers"; readonly _meta?: Meta }
-  | { readonly op: "set_provider"; readonly setting: ProviderSetting }
-  | { readonly op: "disable_provider"; readonly providerId: string; readonly _meta?: Meta }
+  | { readonly op: "close"; readonly sessionId: string; readonly _meta?: Meta }
+  | {
+      readonly op: "pass";
+      readonly method: string;
+      readonly row: PassThroughRow;
+      readonly params: object;
+      readonly sessionId?: string;
+      readonly _meta?: Meta;
+    }
   | {
       readonly op: "prompt";
       readonly sessionId: string;
@@ -265,15 +290,10 @@ export type AgentOp =
       readonly _meta?: Meta;
     }
   | {
-      readonly op: "cancel_tool";
+      readonly op: "cancel_part";
       readonly sessionId: string;
-      readonly toolCallId: string;
-      readonly _meta?: Meta;
-    }
-  | {
-      readonly op: "cancel_terminal";
-      readonly sessionId: string;
-      readonly terminalId: string;
+      readonly part: "tool_call" | "terminal";
+      readonly id: string;
       readonly _meta?: Meta;
     };
 

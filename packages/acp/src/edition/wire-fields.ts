@@ -2,7 +2,7 @@
 
 import { isObject, optional } from "../base/objects.ts";
 import { extraKey, notificationKey } from "../base/parley-extensions.ts";
-import type { AuthStatus, ProviderSetting, SessionStatus } from "../model/agent-status.ts";
+import type { AuthStatus, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
@@ -92,40 +92,9 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     }
     case "session/close":
       return { op: "close", sessionId, ...metaOf(params) };
-    case "session/delete":
-      return { op: "delete", sessionId, ...metaOf(params) };
     case "session/prompt": {
       const { prompt } = params as { prompt: readonly ContentBlock[] };
       return { op: "prompt", sessionId, prompt, ...metaOf(params) };
-    }
-    default:
-      return unstableOp(method, params);
-  }
-}
-
-/** As `sharedOp`, for methods of unstable features. */
-function unstableOp(method: string, params: object): AgentOp | undefined {
-  const { sessionId } = params as { sessionId: string }; // as above
-  switch (method) {
-    case "session/archive":
-      return { op: "archive", sessionId, ...metaOf(params) };
-    case "session/unarchive":
-      return { op: "unarchive", sessionId, ...metaOf(params) };
-    case "session/status":
-      return { op: "status", sessionId, ...metaOf(params) };
-    case "session/set_title": {
-      const { title } = params as { title: string };
-      return { op: "set_title", sessionId, title, ...metaOf(params) };
-    }
-    case "auth/status":
-      return { op: "auth_status", ...metaOf(params) };
-    case "providers/list":
-      return { op: "list_providers", ...metaOf(params) };
-    case "providers/set":
-      return { op: "set_provider", setting: params as ProviderSetting };
-    case "providers/disable": {
-      const { providerId } = params as { providerId: string };
-      return { op: "disable_provider", providerId, ...metaOf(params) };
     }
     default:
       return undefined;
@@ -140,17 +109,6 @@ export function markers<Name extends keyof AgentCapabilities>(
   const marks: { [name in Name]?: Record<never, never> } = {};
   for (const name of names) if (can[name]) marks[name] = {};
   return marks;
-}
-
-/** The unstable capabilities of sessions, by the names that both versions have for them. */
-export function sessionMarkers({ archive, sessionStatus, setTitle }: AgentCapabilities) {
-  const marker = (has: boolean) => (has ? {} : undefined);
-  return optional({ archive: marker(archive), status: marker(sessionStatus), title: marker(setTitle) });
-}
-
-export function systemPromptMarker(can: AgentCapabilities) {
-  const override = can.systemPromptOverride ? { mode: { override: {} } } : {};
-  return optional({ systemPrompt: can.systemPrompt ? override : undefined });
 }
 
 export function pageToWire({ sessions, nextCursor, _meta }: ListedSessions): object {

@@ -25,6 +25,21 @@ export interface MethodRow {
   readonly resultMayBeEmpty?: boolean;
 }
 
+/** One method, whatever the version. HTTP, relays and gateways need no more to know where a message belongs. */
+export interface MethodFacts extends Pick<MethodRow, "receiver" | "unstable"> {
+  readonly kinds: readonly MethodRow["kind"][];
+  readonly editions: readonly ("v1" | "v2")[];
+  /**
+   * "opens": its answer names a new session. "attaches": it takes up a session that may be elsewhere. "closes": the session
+   * is not open afterwards. "about": it names a session in another way. Absent where it names none.
+   */
+  readonly session?: "opens" | "attaches" | "closes" | "about";
+  /** Its answer comes on the HTTP stream of the connection, also when the request names a session. */
+  readonly isAnsweredToConnection?: true;
+  /** It changes what later messages mean, and is refused in a batch. */
+  readonly travelsAlone?: true;
+}
+
 /** The wire of one protocol version. */
 export interface WireVersion {
   readonly methods: readonly MethodRow[];

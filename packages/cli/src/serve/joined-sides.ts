@@ -2,7 +2,7 @@
 
 import type { Transport } from "@parley/acp";
 import { takeoverKey } from "@parley/acp/extensions";
-import { exactIdIn, idKey, idToJson, isObject, optional } from "@parley/acp/internal";
+import { exactIdIn, idKey, idToJson, isObject, methodTable, optional } from "@parley/acp/internal";
 import type { EndReason } from "@parley/acp/transport";
 
 export interface Ended {
@@ -193,7 +193,7 @@ function withoutCommands(message: Message, dropped: (names: readonly string[]) =
 
 function withTakeover(message: Message): Message {
   const { method, params } = message;
-  if ((method !== "session/load" && method !== "session/resume") || !isObject(params)) return message;
+  if (methodTable.get(method)?.session !== "attaches" || !isObject(params)) return message;
   const meta = isObject(params["_meta"]) ? params["_meta"] : {};
   return { ...message, params: { ...params, _meta: { ...meta, [takeoverKey]: true } } };
 }

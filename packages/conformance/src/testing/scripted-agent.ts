@@ -11,7 +11,7 @@ import {
   type Turn,
 } from "@parley/acp";
 import { openMethod } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { methodTable, optional } from "@parley/acp/internal";
 import { entryFormat, memoryStore, type SessionStore, storedEntry } from "@parley/acp/store";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
@@ -186,7 +186,7 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
           answered(method, params, result) {
             if (method === "session/prompt" && connection.edition !== "v2") turnEnded(params.sessionId);
             const named = (result as { sessionId?: unknown } | undefined)?.sessionId ?? params.sessionId;
-            if (opening.has(method)) opened(named, run);
+            if (opens(method)) opened(named, run);
           },
           updated({ sessionId, update }) {
             // a dialect may have no `update`
@@ -222,8 +222,11 @@ export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOption
   };
 }
 
-/** Requests that open a session. */
-const opening = new Set(["session/new", "session/load", "session/resume", "session/fork"]);
+/** Whether the request opens a session. */
+function opens(method: unknown): boolean {
+  const effect = methodTable.get(method)?.session;
+  return effect === "opens" || effect === "attaches";
+}
 
 function matches({ when }: TurnScript, text: string): boolean {
   if (when === undefined) return false;

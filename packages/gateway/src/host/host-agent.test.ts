@@ -45,15 +45,17 @@ test("a session that could not be loaded can be tried elsewhere", async (t) => {
     assert.match(JSON.stringify(await each.ask("session/load", params)), /-32002/);
 });
 
-test("a session that was closed can be opened anywhere", async (t) => {
-  const { open, processes } = await host(t);
-  const [one, two] = [await open(), await open()];
-  for (const each of [one, two]) await each.ask("initialize");
-  await one.ask("session/new", { cwd: "/", mcpServers: [] });
-  await one.ask("session/close", { sessionId: "s1" });
-  await two.ask("session/load", { sessionId: "s1", cwd: "/", mcpServers: [] });
-  assert.equal(processes[0]?.isOver, false);
-});
+for (const end of ["close", "archive"])
+  test(`a session can be opened anywhere after session/${end}`, async (t) => {
+    const { open, processes } = await host(t);
+    const [one, two] = [await open(), await open()];
+    for (const each of [one, two]) await each.ask("initialize");
+    await one.ask("session/new", { cwd: "/", mcpServers: [] });
+    await one.ask(`session/${end}`, { sessionId: "s1" });
+    const loaded = await two.ask("session/load", { sessionId: "s1", cwd: "/", mcpServers: [] });
+    assert.ok("result" in loaded, JSON.stringify(loaded));
+    assert.equal(processes[0]?.isOver, false);
+  });
 
 test("a server that stops waits for open requests, and not for ever", async (t) => {
   const { open, hosted } = await host(t);

@@ -1,14 +1,10 @@
 // The sessions of a process, the open requests of its clients, and whether a turn runs.
 
-import { idKey, idToJson, isObject } from "@parley/acp/internal";
+import { idKey, idToJson, isObject, methodTable } from "@parley/acp/internal";
 import type { RequestId } from "@parley/acp/jsonrpc";
 import type { ProcessClient } from "./process-client.ts";
 
 export type Message = Readonly<Record<string, unknown>>;
-
-const opening = ["session/new", "session/load", "session/resume", "session/fork"];
-const ending = ["session/close", "session/delete"];
-const continuing = ["session/load", "session/resume"];
 
 /** A request of a client that is not answered yet. */
 export interface Asked {
@@ -28,17 +24,21 @@ export interface Asked {
 
 /** Whether the agent would begin or take up a session. */
 export function opens(method: unknown): boolean {
-  return typeof method === "string" && opening.includes(method);
+  return methodTable.get(method)?.session === "opens" || continues(method);
 }
 
 /** Whether it takes up a session that may be elsewhere. */
 export function continues(method: unknown): boolean {
-  return typeof method === "string" && continuing.includes(method);
+  return methodTable.get(method)?.session === "attaches";
 }
 
 /** Whether it needs the process that has the session. */
 export function needsHolder(method: unknown): boolean {
-  return continues(method) || (typeof method === "string" && ending.includes(method));
+  return continues(method) || closes(method);
+}
+
+function closes(method: unknown): boolean {
+  return methodTable.get(method)?.session === "closes";
 }
 
 export function sessionOf({ params }: Message): string | undefined {
@@ -119,7 +119,7 @@ export class HostedSessions {
     if (sessionId === undefined || asked.disguised !== undefined) return asked;
     if (isObject(result) && opens(method)) this.ids.add(sessionId);
     else if (continues(method) && this.#claimed.has(sessionId)) this.#forget(sessionId);
-    if (isObject(result) && ending.includes(method)) this.#forget(sessionId);
+    if (isObject(result) && closes(method)) this.#forget(sessionId);
     if (continues(method)) this.#claimed.delete(sessionId);
     return asked;
   }

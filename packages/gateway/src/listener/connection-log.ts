@@ -1,15 +1,9 @@
 // Logs who has connected, from which address, and which sessions they open.
 
 import type { Log, Transport } from "@parley/acp";
-import { idKey, isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { idKey, isObject, methodTable, wrapSink, wrapTransport } from "@parley/acp/internal";
 import type { OpenedConnection } from "@parley/acp/server";
 
-const opening: ReadonlySet<unknown> = new Set([
-  "session/new",
-  "session/load",
-  "session/resume",
-  "session/fork",
-]);
 /** An agent that answers none of them does not fill the memory. */
 const maxAsked = 1_000;
 
@@ -29,7 +23,9 @@ export function loggedConnection(
   const asked = new Map<string, Asked>();
   log("info", "a client has connected", { connectionId, address });
   const noteAsked = (message: unknown) => {
-    if (!isObject(message) || !opening.has(message["method"]) || message["id"] === undefined) return;
+    if (!isObject(message) || message["id"] === undefined) return;
+    const effect = methodTable.get(message["method"])?.session;
+    if (effect !== "opens" && effect !== "attaches") return;
     const { id, method, params } = message;
     const sessionId = isObject(params) ? params["sessionId"] : undefined;
     if (asked.size < maxAsked) asked.set(idKey(id), { method, sessionId });

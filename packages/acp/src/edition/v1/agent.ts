@@ -6,6 +6,7 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { PermissionRequest } from "../../model/ask.ts";
 import type { Implementation, SessionConfigOption } from "../../model/content.ts";
 import type { PromptResult } from "../../model/update.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type {
   AgentCapabilities,
@@ -20,16 +21,10 @@ import type {
   WireCall,
 } from "../agent-edition.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
+import { passThrough, passThroughOp } from "../pass-through.ts";
+import { unstableToWire } from "../unstable-capabilities.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
-import {
-  markers,
-  metaOf,
-  pageToWire,
-  sessionMarkers,
-  sharedOp,
-  systemPromptMarker,
-  withMeta,
-} from "../wire-fields.ts";
+import { markers, metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -109,19 +104,17 @@ function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.Initia
 }
 
 function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
+  const { session, ...parts } = unstableToWire(can);
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
     mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse },
     sessionCapabilities: {
-      ...markers(can, "list", "resume", "close", "delete", "fork", "additionalDirectories"),
-      ...systemPromptMarker(can),
-      ...sessionMarkers(can),
+      ...markers(can, "list", "resume", "close", "delete", "additionalDirectories"),
+      ...session,
     },
-    ...(can.logout || can.authStatus
-      ? { auth: optional({ logout: can.logout ? {} : undefined, status: can.authStatus ? {} : undefined }) }
-      : {}),
-    ...markers(can, "providers"),
+    ...parts,
+    ...(can.logout ? { auth: { ...parts.auth, logout: {} } } : {}),
     ...metaOf(can),
   };
 }
@@ -168,7 +161,7 @@ function decode(method: string, given: object, optionsOf: OptionsOf): AgentOp | 
       };
     }
     default:
-      return sharedOp(method, given, () => activationFromV1(params));
+      return sharedOp(method, given, () => activationFromV1(params)) ?? passThroughOp(method, given);
   }
 }
 
@@ -219,15 +212,15 @@ function encode(method: string, result: AgentOpResult): object {
       };
     case "page":
       return pageToWire(result.page);
-    case "value":
-      return result.value;
-    case "status":
-      return { status: result.status.status, ...withMeta(result.status._meta) };
+    case "value": {
+      const { missingInV1 = {} } = passThrough.get(method) ?? {};
+      return Object.fromEntries(Object.entries(result.value).filter(([name]) => !(name in missingInV1)));
+    }
     case "session": {
       const { sessionId, configOptions, _meta: meta } = result.setup;
       const { booleanOptions: knowsBooleans } = result.client;
       return optional({
-        sessionId: method === "session/new" || method === "session/fork" ? sessionId : undefined,
+        sessionId: methodTable.get(method)?.session === "opens" ? sessionId : undefined,
         modes: modesToV1(configOptions),
         // left the schema, and is still in use
         models: modelsToV1(configOptions),

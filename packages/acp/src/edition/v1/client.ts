@@ -14,6 +14,7 @@ import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import type { MessageNames } from "../message-names.ts";
+import { unstableFromWire } from "../unstable-capabilities.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
@@ -85,18 +86,11 @@ function agent(result: object): AgentIntroduction {
       resume: session.resume != null,
       list: session.list != null,
       close: session.close != null,
+      ...unstableFromWire(session, can),
       delete: session.delete != null,
-      fork: session.fork != null,
-      archive: session.archive != null,
-      sessionStatus: session.status != null,
-      setTitle: session.title != null,
-      steer: takesSteering(result),
       additionalDirectories: session.additionalDirectories != null,
-      systemPrompt: session.systemPrompt != null,
-      systemPromptOverride: session.systemPrompt?.mode?.override != null,
+      steer: takesSteering(result),
       logout: can.auth?.logout != null,
-      authStatus: can.auth?.status != null,
-      providers: can.providers != null,
       ...metaOf(can),
       ...partsMetaFromV1(can),
     },

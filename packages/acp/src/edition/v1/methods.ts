@@ -3,6 +3,7 @@
 import { isObject } from "../../base/objects.ts";
 import { type Failure, modes, wrongType } from "../../validation/failure.ts";
 import type { MethodRow } from "../../wire/method-row.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import { methods as schemaMethods } from "../../wire/v1/methods.gen.ts";
 
 const setModel: MethodRow = {
@@ -22,7 +23,8 @@ export const methods: readonly MethodRow[] = [...schemaMethods.map(withModels), 
 /** The answers that open a session may have `models`, which a strict validator does not know. */
 function withModels(row: MethodRow): MethodRow {
   const { method, result } = row;
-  if (result === undefined || !/^session\/(?:new|load|resume|fork)$/.test(method)) return row;
+  const effect = methodTable.get(method)?.session;
+  if (result === undefined || (effect !== "opens" && effect !== "attaches")) return row;
   return {
     ...row,
     result(value, mode) {

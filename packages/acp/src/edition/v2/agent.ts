@@ -4,6 +4,7 @@ import { type Immutable, isObject, optional } from "../../base/objects.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { Implementation, McpServer, SystemPrompt } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
@@ -15,15 +16,9 @@ import type {
   Introduction,
 } from "../agent-edition.ts";
 import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
-import {
-  markers,
-  metaOf,
-  pageToWire,
-  sessionMarkers,
-  sharedOp,
-  systemPromptMarker,
-  withMeta,
-} from "../wire-fields.ts";
+import { passThroughOp } from "../pass-through.ts";
+import { unstableToWire } from "../unstable-capabilities.ts";
+import { markers, metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -98,16 +93,15 @@ function client(params: object): Introduction<ClientCapabilities> {
 }
 
 function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
+  const { session, ...parts } = unstableToWire(can);
   return {
     session: {
       prompt: markers(can, "image", "audio", "embeddedContext"),
       mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
-      ...markers(can, "delete", "fork", "additionalDirectories"),
-      ...systemPromptMarker(can),
-      ...sessionMarkers(can),
+      ...markers(can, "delete", "additionalDirectories"),
+      ...session,
     },
-    ...(can.authStatus ? { auth: { status: {} } } : {}),
-    ...markers(can, "providers"),
+    ...parts,
     ...metaOf(can),
   };
 }
@@ -133,22 +127,19 @@ function decode(method: string, given: object): AgentOp | undefined {
       const { configId, value } = given as { configId: string; value: JsonValue };
       return { op: "set_option", sessionId, configId, value, ...metaOf(given) };
     }
-    case "tool_call/cancel":
-      return {
-        op: "cancel_tool",
-        sessionId,
-        toolCallId: (given as wire.CancelToolCallRequest).toolCallId,
-        ...metaOf(given),
-      };
-    case "terminal/cancel":
-      return {
-        op: "cancel_terminal",
-        sessionId,
-        terminalId: (given as wire.CancelTerminalRequest).terminalId,
-        ...metaOf(given),
-      };
+    case "tool_call/cancel": {
+      const { toolCallId: id } = given as wire.CancelToolCallRequest;
+      return { op: "cancel_part", sessionId, part: "tool_call", id, ...metaOf(given) };
+    }
+    case "terminal/cancel": {
+      const { terminalId: id } = given as wire.CancelTerminalRequest;
+      return { op: "cancel_part", sessionId, part: "terminal", id, ...metaOf(given) };
+    }
     default:
-      return sharedOp(method, given, () => activation(given as wire.NewSessionRequest));
+      return (
+        sharedOp(method, given, () => activation(given as wire.NewSessionRequest)) ??
+        passThroughOp(method, given)
+      );
   }
 }
 
@@ -200,12 +191,10 @@ function encode(method: string, result: AgentOpResult): object {
       return pageToWire(result.page);
     case "value":
       return result.value;
-    case "status":
-      return result.status;
     case "session": {
       const { sessionId, configOptions, availableCommands, _meta: meta } = result.setup;
       return {
-        ...(method === "session/resume" ? {} : { sessionId }),
+        ...(methodTable.get(method)?.session === "opens" ? { sessionId } : {}),
         configOptions: configOptions satisfies Immutable<readonly wire.SessionConfigOption[]>,
         availableCommands: availableCommands satisfies Immutable<readonly wire.AvailableCommand[]>,
         ...withMeta(meta),

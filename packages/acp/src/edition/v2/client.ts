@@ -15,6 +15,7 @@ import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
 import { partsMetaOf } from "../capability-meta.ts";
 import type { ClientEdition } from "../client-edition.ts";
+import { unstableFromWire } from "../unstable-capabilities.ts";
 import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
@@ -107,19 +108,12 @@ function agent(result: object): AgentIntroduction {
       resume: has,
       list: has,
       close: has,
+      ...unstableFromWire(session, can),
       delete: session?.delete != null,
-      fork: session?.fork != null,
-      archive: session?.archive != null,
-      sessionStatus: session?.status != null,
-      setTitle: session?.title != null,
+      additionalDirectories: session?.additionalDirectories != null,
       // a second prompt may join the work that is running
       steer: has,
-      additionalDirectories: session?.additionalDirectories != null,
-      systemPrompt: session?.systemPrompt != null,
-      systemPromptOverride: session?.systemPrompt?.mode?.override != null,
       logout: authMethods.length > 0,
-      authStatus: can.auth?.status != null,
-      providers: can.providers != null,
       ...metaOf(can),
       ...partsMetaOf(can),
     },

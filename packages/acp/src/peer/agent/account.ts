@@ -4,33 +4,21 @@ import { optional } from "../../base/objects.ts";
 import { expiresAtKey } from "../../base/parley-extensions.ts";
 import type { AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { AuthStatus, Provider } from "../../model/agent-status.ts";
-import type { Meta } from "../../model/content.ts";
+import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AgentDefinition, ProviderHandlers } from "./agent-definition.ts";
 import { HandledOp } from "./handled-request.ts";
 import { logIn } from "./request-rules.ts";
 
-export type AccountOp = Extract<
-  SessionOp,
-  { op: "login" | "logout" | "auth_status" | "list_providers" | "set_provider" | "disable_provider" }
->;
+export type AccountOp = Extract<SessionOp, { op: "login" | "logout" | "pass" }>;
 
-const accountOps: ReadonlySet<string> = new Set<AccountOp["op"]>([
-  "login",
-  "logout",
-  "auth_status",
-  "list_providers",
-  "set_provider",
-  "disable_provider",
-]);
-
+/** A request that passes through is about the agent's account, unless it names a session. */
 export function isAccountOp(op: SessionOp): op is AccountOp {
-  return accountOps.has(op.op);
+  return op.op === "login" || op.op === "logout" || (op.op === "pass" && op.sessionId === undefined);
 }
 
 export async function runAccountOp(definition: AgentDefinition, op: AccountOp): Promise<AgentOpResult> {
-  const { auth, providers } = definition;
-  const handled = new HandledOp(op.op === "set_provider" ? op.setting : op);
+  const { auth } = definition;
+  const handled = new HandledOp(op);
   switch (op.op) {
     case "login": {
       const { credentials } = op;
@@ -43,14 +31,25 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
       if (auth?.logout === undefined) throw RequestError.methodNotFound("logout");
       await auth.logout(handled);
       return handled.none;
-    case "auth_status":
-      return handled.value(await authStatus(definition, handled));
-    case "list_providers":
-      return handled.value({ providers: [...(await offered(providers, "list").list(handled))] });
-    case "set_provider": {
-      const { providerId, apiType, baseUrl, headers, _meta } = op.setting;
-      const handlers = offered(providers, "set");
-      const provider = await find(handlers, providerId, op.setting);
+    case "pass":
+      if (op.method === "auth/status") return handled.value(await authStatus(definition, handled));
+      return handled.value(await configureProviders(definition, op, handled));
+  }
+}
+
+async function configureProviders(
+  { providers: handlers }: AgentDefinition,
+  { method, params }: Extract<SessionOp, { op: "pass" }>,
+  handled: HandledOp,
+): Promise<object> {
+  if (handlers === undefined) throw RequestError.methodNotFound(method);
+  const setting = params as ProviderSetting; // validated by the method's row
+  const { providerId, apiType, baseUrl, headers, _meta } = setting;
+  switch (method) {
+    case "providers/list":
+      return { providers: [...(await handlers.list(handled))] };
+    case "providers/set": {
+      const provider = await find(handlers, setting);
       if (provider === undefined)
         throw RequestError.invalidParams(`there is no provider ${quoted(providerId)}`, "/providerId");
       if (!provider.supported.includes(apiType)) {
@@ -62,18 +61,19 @@ export async function runAccountOp(definition: AgentDefinition, op: AccountOp): 
       }
       if (!URL.canParse(baseUrl)) throw RequestError.invalidParams("baseUrl must be a URL", "/baseUrl");
       await handlers.set({ providerId, apiType, baseUrl, ...optional({ headers, _meta }) }, handled);
-      return handled.none;
+      return {};
     }
-    case "disable_provider": {
-      const handlers = offered(providers, "disable");
-      const provider = await find(handlers, op.providerId, op);
+    case "providers/disable": {
+      const provider = await find(handlers, setting);
       // what is not there is disabled (A121)
-      if (provider === undefined) return handled.none;
+      if (provider === undefined) return {};
       if (provider.required)
         throw RequestError.invalidParams("this provider is required: it cannot be disabled", "/providerId");
-      await handlers.disable(op.providerId, handled);
-      return handled.none;
+      await handlers.disable(providerId, handled);
+      return {};
     }
+    default:
+      throw RequestError.methodNotFound(method);
   }
 }
 
@@ -97,19 +97,10 @@ export async function authStatus(
   return { state: auth.methods?.length ? "unknown" : "not_required" };
 }
 
-function offered(providers: ProviderHandlers | undefined, what: string): ProviderHandlers {
-  if (providers === undefined) throw RequestError.methodNotFound(`providers/${what}`);
-  return providers;
-}
-
 /** What `list` sets for its answer is not part of the answer to another request. */
-async function find(
-  providers: ProviderHandlers,
-  providerId: string,
-  request: { readonly _meta?: Meta },
-): Promise<Provider | undefined> {
-  const listed = await providers.list(new HandledOp(request));
-  return listed.find((each) => each.providerId === providerId);
+async function find(providers: ProviderHandlers, setting: ProviderSetting): Promise<Provider | undefined> {
+  const listed = await providers.list(new HandledOp(setting));
+  return listed.find((each) => each.providerId === setting.providerId);
 }
 
 function quoted(text: string): string {

@@ -4,12 +4,12 @@ import { normalPath } from "../../base/normal-path.ts";
 import { optional } from "../../base/objects.ts";
 import { extensionIn, storedCwdKey, takenMethod, takeoverKey } from "../../base/parley-extensions.ts";
 import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-edition.ts";
+import { closesSession, fieldsOf } from "../../edition/pass-through.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
-import type { AccountOp } from "./account.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
 import { ConnectionWork, connectionEnded } from "./connection-work.ts";
@@ -26,6 +26,8 @@ import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
 const openGraceMs = 5_000;
+
+type PassOp = Extract<SessionOp, { op: "pass" }>;
 
 const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
 
@@ -87,7 +89,10 @@ export class AgentSessions implements Holder {
     throw new RequestError("session_not_found", message, { data: unknown.data });
   }
 
-  async run(op: Exclude<SessionOp, AccountOp>, request: IncomingRequest): Promise<AgentOpResult> {
+  async run(
+    op: Exclude<SessionOp, { op: "login" | "logout" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
     const handled = new HandledOp("activation" in op ? op.activation : op);
     switch (op.op) {
       case "new":
@@ -98,35 +103,18 @@ export class AgentSessions implements Holder {
         return sessionSetup(await this.#fork(op.sessionId, this.#checked(op)), request);
       case "list":
         return this.#stored.list(op, handled);
-      case "archive":
-        await this.#archive(op.sessionId, handled);
-        return handled.none;
-      case "unarchive":
-        await this.#stored.unarchive(op.sessionId, handled);
-        return handled.none;
-      case "status":
-        return { kind: "status", status: await this.#status(op.sessionId, handled) };
-      case "set_title":
-        return handled.value({ title: await this.#setTitle(op, handled) });
+      case "pass":
+        return handled.value(await this.#pass(op, op.sessionId ?? "", handled));
       case "close":
         this.#replays.delete(op.sessionId);
         await this.#work.inOrder(op.sessionId, () => this.#close(op.sessionId, handled));
         return handled.none;
-      case "delete":
-        this.#replays.delete(op.sessionId);
-        await this.#work.inOrder(op.sessionId, async () => {
-          // deleting what is unknown is fine
-          if (await this.#stored.isForeign(op.sessionId)) return;
-          await this.#definition.session?.delete?.(op.sessionId, handled);
-          await this.#live.close(op.sessionId);
-          await this.#store.delete(op.sessionId);
-        });
-        return handled.none;
       case "set_option":
         return this.#setOption(op, handled, request);
-      case "cancel_tool":
-      case "cancel_terminal":
-        return this.#cancelPart(op);
+      case "cancel_part":
+        // answered when it is accepted; the end is an update (A108)
+        this.get(op.sessionId).updates.work.cancel(op.part, op.id);
+        return { kind: "none" };
     }
   }
 
@@ -321,28 +309,43 @@ export class AgentSessions implements Holder {
       await this.#live.close(sessionId, handled);
   }
 
-  /** Closes the session first. */
-  #archive(sessionId: string, handled: HandledOp): Promise<void> {
+  /** A request that passes through: its row says what becomes of the session. */
+  async #pass({ method, row, params }: PassOp, sessionId: string, handled: HandledOp): Promise<object> {
+    if (method === "session/delete") return this.#delete(sessionId, handled);
+    const change = () => this.#stored.change(row, { sessionId, params }, handled);
+    const patch = await (closesSession(method) ? this.#whileClosed(sessionId, change) : change());
+    const session = this.#live.get(sessionId)?.session;
+    if (patch?.title !== undefined) session?.renamed(patch.title);
+    if (row.handler !== "status") return fieldsOf(patch, row.answers);
+    const status = this.#store.isOpen(sessionId) ? "open" : "saved";
+    return { status, ...optional({ state: session?.updates.snapshot }) } satisfies SessionStatus;
+  }
+
+  async #delete(sessionId: string, handled: HandledOp): Promise<object> {
+    this.#replays.delete(sessionId);
+    await this.#work.inOrder(sessionId, async () => {
+      // deleting what is unknown is fine
+      if (await this.#stored.isForeign(sessionId)) return;
+      await this.#definition.session?.delete?.(sessionId, handled);
+      await this.#live.close(sessionId);
+      await this.#store.delete(sessionId);
+    });
+    return {};
+  }
+
+  /** One that another connection or process uses is refused, as a load would be. */
+  #whileClosed<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
     this.#replays.delete(sessionId);
     return this.#work.inOrder(sessionId, async () => {
       await this.#stored.known(sessionId);
       await this.#close(sessionId);
-      await this.#stored.archive(sessionId, handled);
+      await this.#store.claim(sessionId);
+      try {
+        return await work();
+      } finally {
+        await this.#store.release(sessionId);
+      }
     });
-  }
-
-  async #status(sessionId: string, handled: HandledOp): Promise<SessionStatus> {
-    await this.#stored.known(sessionId);
-    await this.#definition.session?.status?.(sessionId, handled);
-    const state = this.#live.get(sessionId)?.session.updates.snapshot;
-    const more = optional({ state, _meta: handled.resultMeta });
-    return { status: this.#store.isOpen(sessionId) ? "open" : "saved", ...more };
-  }
-
-  async #setTitle(op: Extract<SessionOp, { op: "set_title" }>, handled: HandledOp): Promise<string> {
-    const title = await this.#stored.setTitle(op, handled);
-    this.#live.get(op.sessionId)?.session.renamed(title);
-    return title;
   }
 
   async #setOption(
@@ -359,15 +362,5 @@ export class AgentSessions implements Holder {
     const { capabilities: client } = this.sender.client;
     const meta = optional({ _meta: handled.resultMeta });
     return { kind: "options", options: session.configOptions, client, ...meta };
-  }
-
-  async #cancelPart(
-    op: Extract<SessionOp, { op: "cancel_tool" | "cancel_terminal" }>,
-  ): Promise<AgentOpResult> {
-    const session = this.get(op.sessionId);
-    // answered when it is accepted; the end is an update (A108)
-    if (op.op === "cancel_tool") session.updates.work.cancel("tool_call", op.toolCallId);
-    else session.updates.work.cancel("terminal", op.terminalId);
-    return { kind: "none" };
   }
 }

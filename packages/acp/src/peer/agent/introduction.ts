@@ -6,9 +6,9 @@ import type {
   AgentIntroduction,
   ClientCapabilities,
 } from "../../edition/agent-edition.ts";
+import { unstableCapabilities } from "../../edition/unstable-capabilities.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import { completeConfigOptions } from "../../model/outgoing.ts";
-import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 /** `tellsOptions`: the client wants to know the options of sessions before it has one. */
@@ -54,16 +54,10 @@ function features(definition: AgentDefinition): AgentCapabilities {
     list: true,
     close: true,
     delete: true,
-    fork: lists(unstable, "fork"),
-    archive: lists(unstable, "archive"),
-    sessionStatus: lists(unstable, "session_status"),
-    setTitle: lists(unstable, "session_title"),
+    ...unstableCapabilities(unstable),
     steer: definition.concurrentPrompts === "inbox",
     additionalDirectories: true,
-    systemPrompt: lists(unstable, "system_prompt"),
-    systemPromptOverride: lists(unstable, "system_prompt"),
     logout: definition.auth?.logout !== undefined,
-    authStatus: lists(unstable, "auth_status"),
     providers: definition.providers !== undefined,
   };
 }

@@ -151,7 +151,8 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   async #runAccountOp(op: AccountOp, request: IncomingRequest): Promise<AgentOpResult> {
     const result = await runAccountOp(this.#definition, op);
-    if (op.op === "auth_status" && result.kind === "value") this.#knownAuth = JSON.stringify(result.value);
+    if (op.op === "pass" && op.method === "auth/status" && result.kind === "value")
+      this.#knownAuth = JSON.stringify(result.value);
     if (op.op === "login" || op.op === "logout") request.afterReply(() => void this.reportAuthStatus());
     return result;
   }

@@ -1,9 +1,15 @@
-// Lists, archives and names the sessions of an agent's store. They need not be open.
+// Lists and changes the sessions of an agent's store. They need not be open.
 
 import { optional } from "../../base/objects.ts";
-import type { AgentOpResult, ListedSessions, SessionInfo, SessionOp } from "../../edition/agent-edition.ts";
+import type {
+  AgentOpResult,
+  ListedSessions,
+  PassThroughRow,
+  SessionInfo,
+  SessionOp,
+} from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { SessionQuery, SessionRecord, SessionRecordPage } from "../../model/store.ts";
+import type { SessionPatch, SessionQuery, SessionRecord, SessionRecordPage } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { HandledOp } from "./handled-request.ts";
@@ -87,32 +93,20 @@ export class StoredSessions {
     return { ...page, sessions };
   }
 
-  /** Of a session that is closed. One that another connection or process uses is refused, as a load would be. */
-  async archive(sessionId: string, handled: HandledOp): Promise<void> {
-    await this.#store.claim(sessionId);
-    try {
-      await this.#definition.session?.archive?.(sessionId, handled);
-      await this.#store.patch(sessionId, { archived: true });
-    } finally {
-      await this.#store.release(sessionId);
-    }
-  }
-
-  async unarchive(sessionId: string, handled: HandledOp): Promise<void> {
-    await this.known(sessionId);
-    await this.#definition.session?.unarchive?.(sessionId, handled);
-    await this.#store.patch(sessionId, { archived: false });
-  }
-
-  /** Returns the title that was stored. */
-  async setTitle(
-    { sessionId, title: given }: Extract<SessionOp, { op: "set_title" }>,
+  /** Asks the handler of the row, and makes its change. Returns the change. */
+  async change(
+    { handler, handlerTakes = [], patch }: PassThroughRow,
+    { sessionId, params }: { readonly sessionId: string; readonly params: object },
     handled: HandledOp,
-  ): Promise<string> {
+  ): Promise<SessionPatch | undefined> {
     await this.known(sessionId);
-    const title = ((await this.#definition.session?.setTitle?.(sessionId, given, handled)) ?? given).trim();
-    if (title === "") throw RequestError.invalidParams("a title must not be empty", "/title");
-    await this.#store.patch(sessionId, { title, hasUserTitle: true });
-    return title;
+    const given: Readonly<Record<string, unknown>> = { ...params };
+    const { session = {} } = this.#definition;
+    // as: the row knows what its handler takes
+    const ask = (handler && session[handler]) as ((...args: unknown[]) => unknown) | undefined;
+    const said = await ask?.call(session, sessionId, ...handlerTakes.map((name) => given[name]), handled);
+    const changed = patch?.(given, said);
+    if (changed !== undefined) await this.#store.patch(sessionId, changed);
+    return changed;
   }
 }

@@ -20,6 +20,7 @@ import {
   modes,
 } from "../../wire/decode.ts";
 import type { DialectTells, MethodRow, WireVersion } from "../../wire/method-row.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 
 export type Role = "agent" | "client";
 
@@ -198,24 +199,13 @@ export function forwarding({ ownValues: _, ...wire }: WireVersion): WireVersion 
   return { ...wire, extras: "moved" };
 }
 
-/** These change what later messages mean. */
-const travelAlone = new Set([
-  "initialize",
-  "authenticate",
-  "auth/login",
-  "session/new",
-  "session/load",
-  "session/resume",
-  "session/prompt",
-]);
-
 const orderedUpdates = new Set(["terminal_update", "terminal_output_chunk"]);
 
 /** The reason why these calls may not travel in one batch; undefined when they may. */
 export function refuseBatch(calls: readonly BatchCall[]): string | undefined {
   const terminals = new Set<string>();
   for (const { method, params } of calls) {
-    if (travelAlone.has(method)) return `${method} must be sent on its own (B1)`;
+    if (methodTable.get(method)?.travelsAlone) return `${method} must be sent on its own (B1)`;
     const terminal = method === "session/update" ? orderedTerminal(params) : undefined;
     if (terminal === undefined) continue;
     if (terminals.has(terminal)) return "two updates of one terminal depend on their order (B8)";

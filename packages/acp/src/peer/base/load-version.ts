@@ -4,36 +4,42 @@ import type { AgentEdition } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import { dialectTells } from "../../edition/dialect-tells.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
+import { passThrough } from "../../edition/pass-through.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
+
+/** With the methods that the schemas do not have. */
+function complete(methods: WireVersion["methods"]): WireVersion["methods"] {
+  return [...methods, ...Array.from(passThrough.values()).flatMap(({ wire }) => wire ?? [])];
+}
 
 export interface BoundVersion<Edition> {
   readonly edition: Edition;
   readonly wire: WireVersion;
 }
 
+const v1Wire = { idPolicy: "any", nulls: "removed", dialects: dialectTells } as const;
+const v2Wire = { idPolicy: "strict", nulls: "removed" } as const;
+
 export async function loadAgentVersion(version: ProtocolVersion): Promise<BoundVersion<AgentEdition>> {
   if (version === 1) {
-    const { v1AgentEdition, methods } = await import("../../edition/v1/agent.ts");
-    return {
-      edition: v1AgentEdition,
-      wire: { methods, idPolicy: "any", nulls: "removed", extras: "received", dialects: dialectTells },
-    };
+    const { v1AgentEdition: edition, methods } = await import("../../edition/v1/agent.ts");
+    return { edition, wire: { ...v1Wire, methods: complete(methods), extras: "received" } };
   }
-  const { v2AgentEdition, methods } = await import("../../edition/v2/agent.ts");
-  return {
-    edition: v2AgentEdition,
-    wire: { methods, idPolicy: "strict", nulls: "removed", ownValues: "underscored", extras: "received" },
-  };
+  const { v2AgentEdition: edition, methods } = await import("../../edition/v2/agent.ts");
+  const wire = {
+    ...v2Wire,
+    methods: complete(methods),
+    ownValues: "underscored",
+    extras: "received",
+  } as const;
+  return { edition, wire };
 }
 
 export async function loadClientVersion(version: ProtocolVersion): Promise<BoundVersion<ClientEdition>> {
   if (version === 1) {
-    const { v1ClientEdition, methods } = await import("../../edition/v1/client.ts");
-    return {
-      edition: v1ClientEdition,
-      wire: { methods, idPolicy: "any", nulls: "removed", dialects: dialectTells },
-    };
+    const { v1ClientEdition: edition, methods } = await import("../../edition/v1/client.ts");
+    return { edition, wire: { ...v1Wire, methods: complete(methods) } };
   }
-  const { v2ClientEdition, methods } = await import("../../edition/v2/client.ts");
-  return { edition: v2ClientEdition, wire: { methods, idPolicy: "strict", nulls: "removed" } };
+  const { v2ClientEdition: edition, methods } = await import("../../edition/v2/client.ts");
+  return { edition, wire: { ...v2Wire, methods: complete(methods) } };
 }

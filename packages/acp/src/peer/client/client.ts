@@ -1,7 +1,6 @@
 // Creates clients and performs their handshake.
 
 import { isObject, optional } from "../../base/objects.ts";
-import type { AgentIntroduction } from "../../edition/agent-edition.ts";
 import { dialectOf } from "../../edition/dialect.ts";
 import { dialectAnswer, dialectOfResult } from "../../edition/dialect-tells.ts";
 import {
@@ -12,13 +11,13 @@ import {
   type ProtocolVersion,
   versionsOf,
 } from "../../edition/negotiate.ts";
+import { enabledCapabilities } from "../../edition/unstable-capabilities.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
-import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
@@ -181,7 +180,9 @@ export async function connectWith(
     const answer = { ...halfOf(result as object, version), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     // every result of the table is an object
-    const introduction = enabled(edition.agent(receive(answer) as object), definition.unstable ?? []);
+    const introduced = edition.agent(receive(answer) as object);
+    const capabilities = enabledCapabilities(introduced.capabilities, definition.unstable ?? []);
+    const introduction = { ...introduced, capabilities };
     const wire = new ClientWire(connection, bound, edition, {
       log: guardedLog(definition.log),
       limits: definition.connection?.limits,
@@ -196,24 +197,6 @@ export async function connectWith(
     await connection.close("the handshake failed");
     throw error;
   }
-}
-
-/** Of what the agent offers, that which this side has enabled too. */
-function enabled(introduction: AgentIntroduction, unstable: UnstableFeatures): AgentIntroduction {
-  const { capabilities: can } = introduction;
-  const hasSystemPrompt = lists(unstable, "system_prompt");
-  const capabilities = {
-    ...can,
-    fork: can.fork && lists(unstable, "fork"),
-    archive: can.archive && lists(unstable, "archive"),
-    sessionStatus: can.sessionStatus && lists(unstable, "session_status"),
-    setTitle: can.setTitle && lists(unstable, "session_title"),
-    systemPrompt: can.systemPrompt && hasSystemPrompt,
-    systemPromptOverride: can.systemPromptOverride && hasSystemPrompt,
-    authStatus: can.authStatus && lists(unstable, "auth_status"),
-    providers: can.providers && lists(unstable, "providers"),
-  };
-  return { ...introduction, capabilities };
 }
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {

@@ -176,7 +176,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   async setTitle(title: string, options?: MetaOptions): Promise<TitleResult> {
     this.#checkOpen("setTitle");
-    return this.#requests.setTitle(this.sessionId, title, options);
+    return this.#requests.pass("session/set_title", { sessionId: this.sessionId, title }, options);
   }
 
   async setMode(modeId: string, options?: MetaOptions): Promise<CallResult> {

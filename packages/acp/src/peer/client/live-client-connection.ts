@@ -12,20 +12,15 @@ import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Dialect } from "../../edition/dialect.ts";
 import { MessageNames } from "../../edition/message-names.ts";
 import type { EditionName } from "../../edition/negotiate.ts";
-import {
-  authStatusFromWire,
-  listingFromWire,
-  metaOf,
-  sessionStatusFromWire,
-  withMeta,
-} from "../../edition/wire-fields.ts";
+import { closesSession } from "../../edition/pass-through.ts";
+import { authStatusFromWire, listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta, SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
-import { lists, type UnstableFeature, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
 import type {
@@ -47,7 +42,7 @@ import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
-import { SessionRequests } from "./session-requests.ts";
+import { needs, SessionRequests } from "./session-requests.ts";
 
 /** The parts of a connection whose version is known. */
 export interface ClientConnectionParts {
@@ -123,74 +118,56 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
-    this.#needs(this.capabilities.sessions, "have sessions");
+    needs(this.capabilities.sessions, "have sessions");
     const activation = this.#activation("newSession", options);
     return this.#named(options, this.#edition.open(activation));
   }
 
   async loadSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
-    this.#needs(this.capabilities.load, "load sessions");
+    needs(this.capabilities.load, "load sessions");
     const activation = this.#activation("loadSession", options);
     return this.#named(options, this.#edition.activate(sessionId, activation, true), sessionId);
   }
 
   async resumeSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
-    this.#needs(this.capabilities.resume, "resume sessions");
+    needs(this.capabilities.resume, "resume sessions");
     const activation = this.#activation("resumeSession", options);
     return this.#named(options, this.#edition.activate(sessionId, activation, false), sessionId);
   }
 
   async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
-    this.#needs(this.capabilities.fork, "fork sessions", "fork");
+    needs(this.capabilities.fork, "fork sessions", "fork");
     const { params } = this.#edition.open(this.#activation("forkSession", options));
     const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
     return this.#named(options, call);
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
-    this.#needs(this.capabilities.list, "list sessions");
+    needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
-    if (query.archived !== undefined)
-      this.#needs(this.capabilities.archive, "list archived sessions", "archive");
+    if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");
     const answer = await this.#call("session/list", optional(query), { signal, sent });
     return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
   }
 
-  async deleteSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
-    this.#needs(this.capabilities.delete, "delete sessions");
-    return this.#endSession("session/delete", sessionId, options);
+  deleteSession(sessionId: string, options?: CallOptions): Promise<CallResult> {
+    return this.#pass("session/delete", { sessionId }, options);
   }
 
-  async archiveSession(sessionId: string, options: CallOptions & SentHook = {}): Promise<CallResult> {
-    this.#needs(this.capabilities.archive, "archive sessions", "archive");
-    return this.#endSession("session/archive", sessionId, options);
+  archiveSession(sessionId: string, options?: CallOptions): Promise<CallResult> {
+    return this.#pass("session/archive", { sessionId }, options);
   }
 
-  /** The agent has closed the session, also when the answer comes after an abort. */
-  #endSession(method: string, sessionId: string, options: CallOptions & SentHook): Promise<CallResult> {
-    const receive = (result: object): CallResult => {
-      this.#dispatch.end(sessionId);
-      return metaOf(result);
-    };
-    return this.#call(method, { sessionId, ...withMeta(options._meta) }, { ...options, receive });
+  unarchiveSession(sessionId: string, options?: CallOptions): Promise<CallResult> {
+    return this.#pass("session/unarchive", { sessionId }, options);
   }
 
-  async unarchiveSession(sessionId: string, options: CallOptions = {}): Promise<CallResult> {
-    this.#needs(this.capabilities.archive, "archive sessions", "archive");
-    const params = { sessionId, ...withMeta(options._meta) };
-    return metaOf(await this.#call("session/unarchive", params, options));
+  sessionStatus(sessionId: string, options?: CallOptions): Promise<SessionStatus> {
+    return this.#pass("session/status", { sessionId }, options);
   }
 
-  async sessionStatus(sessionId: string, options: CallOptions = {}): Promise<SessionStatus> {
-    this.#needs(this.capabilities.sessionStatus, "report the status of sessions", "session_status");
-    const params = { sessionId, ...withMeta(options._meta) };
-    return sessionStatusFromWire(await this.#call("session/status", params, options));
-  }
-
-  async setSessionTitle(sessionId: string, title: string, options: CallOptions = {}): Promise<TitleResult> {
-    return abortable(options.signal, "session/set_title", () =>
-      this.#requests.setTitle(sessionId, title, options),
-    );
+  setSessionTitle(sessionId: string, title: string, options?: CallOptions): Promise<TitleResult> {
+    return this.#pass("session/set_title", { sessionId, title }, options);
   }
 
   async login(methodId: string, options: LoginOptions & SentHook = {}): Promise<LoginResult> {
@@ -202,40 +179,34 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async logout(options: CallOptions & SentHook = {}): Promise<CallResult> {
-    this.#needs(this.capabilities.logout, "log out");
+    needs(this.capabilities.logout, "log out");
     const { method, params } = this.#edition.logout(options._meta);
     return metaOf(await this.#call(method, params, options));
   }
 
-  async authStatus(options: CallOptions = {}): Promise<AuthStatus> {
-    this.#needs(this.capabilities.authStatus, "report its login", "auth_status");
-    return authStatusFromWire(await this.#call("auth/status", withMeta(options._meta), options));
+  authStatus(options?: CallOptions): Promise<AuthStatus> {
+    return this.#pass("auth/status", {}, options);
   }
 
   onAuthStatus(listener: SessionListener<AuthStatus>): () => void {
     return this.#dispatch.onAuthStatus((status) => listener(authStatusFromWire(status)));
   }
 
-  async listProviders(options: CallOptions = {}): Promise<ProviderList> {
-    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
-    const answer = await this.#call("providers/list", withMeta(options._meta), options);
-    const { providers } = answer as ProviderList; // validated by the method's row
-    this.#required = providers.filter(({ required }) => required).map(({ providerId }) => providerId);
-    return { providers, ...metaOf(answer) };
+  async listProviders(options?: CallOptions): Promise<ProviderList> {
+    const list = await this.#pass<ProviderList>("providers/list", {}, options);
+    this.#required = list.providers.filter(({ required }) => required).map(({ providerId }) => providerId);
+    return list;
   }
 
   async setProvider(setting: ProviderSetting, options: CallOptions = {}): Promise<CallResult> {
-    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
-    const params = { ...setting, ...withMeta(options._meta ?? setting._meta) };
-    return metaOf(await this.#call("providers/set", params, options));
+    const { _meta = setting._meta } = options;
+    return this.#pass("providers/set", setting, { ...options, ...withMeta(_meta) });
   }
 
-  async disableProvider(providerId: string, options: CallOptions = {}): Promise<CallResult> {
-    this.#needs(this.capabilities.providers, "let clients configure providers", "providers");
+  async disableProvider(providerId: string, options?: CallOptions): Promise<CallResult> {
     if (this.#required.includes(providerId))
       throw new TypeError(`disableProvider: the agent requires ${providerId}; use setProvider to change it`);
-    const params = { providerId, ...withMeta(options._meta) };
-    return metaOf(await this.#call("providers/disable", params, options));
+    return this.#pass("providers/disable", { providerId }, options);
   }
 
   /** For a relay: a request of the protocol, with its decoded answer. */
@@ -271,20 +242,23 @@ export class LiveClientConnection implements ClientConnection {
 
   // ----
 
-  #call<Result = object>(
+  /** A session that the request closes is closed here too, also when the answer comes after an abort. */
+  #pass<Result extends object = CallResult>(
+    method: string,
+    params: object,
+    options: CallOptions | undefined,
+  ): Promise<Result> {
+    const { sessionId } = params as { readonly sessionId?: string }; // validated when it is sent
+    const closed = () => void (sessionId !== undefined && this.#dispatch.end(sessionId));
+    return this.#requests.pass(method, params, options, closesSession(method) ? closed : undefined);
+  }
+
+  #call(
     method: string,
     params: unknown,
-    {
-      signal,
-      receive,
-      sent,
-    }: {
-      readonly signal?: AbortSignal | undefined;
-      readonly receive?: (result: object) => Result;
-    } & SentHook,
-  ): Promise<Result> {
-    const options = { sent, signal, ...optional({ receive }) };
-    return abortable(signal, method, () => this.#wire.request(method, params, options));
+    { signal, sent }: Pick<CallOptions, "signal"> & SentHook,
+  ): Promise<object> {
+    return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
@@ -367,12 +341,12 @@ export class LiveClientConnection implements ClientConnection {
     checkAbsolute(method, "cwd", cwd);
     for (const directory of additionalDirectories) checkAbsolute(method, "additionalDirectories", directory);
     if (additionalDirectories.length > 0)
-      this.#needs(this.capabilities.additionalDirectories, "take additional directories");
+      needs(this.capabilities.additionalDirectories, "take additional directories");
     if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
     for (const { type } of mcpServers) {
-      if (type === "http") this.#needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
-      else if (type === "stdio") this.#needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
-      else if (type === "sse") this.#needs(this.capabilities.mcpSse, "use MCP servers over SSE");
+      if (type === "http") needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
+      else if (type === "stdio") needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
+      else if (type === "sse") needs(this.capabilities.mcpSse, "use MCP servers over SSE");
     }
     const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
     return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };
@@ -380,18 +354,11 @@ export class LiveClientConnection implements ClientConnection {
 
   /** Only what was declared, and text. */
   #checkSystemPrompt({ mode, content }: SystemPrompt): void {
-    this.#needs(this.capabilities.systemPrompt, "take a system prompt", "system_prompt");
+    needs(this.capabilities.systemPrompt, "take a system prompt", "system_prompt");
     if (mode === "override")
-      this.#needs(this.capabilities.systemPromptOverride, "let a system prompt override its own");
+      needs(this.capabilities.systemPromptOverride, "let a system prompt override its own");
     if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
       throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
-  }
-
-  /** Throws for a request that the agent does not support. */
-  #needs(offered: boolean, what: string, feature?: UnstableFeature): void {
-    if (offered) return;
-    const hint = feature === undefined ? "" : `; it is unstable: both sides need unstable: ["${feature}"]`;
-    throw new TypeError(`this agent does not ${what}${hint}`);
   }
 }
 

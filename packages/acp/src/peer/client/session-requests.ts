@@ -3,6 +3,7 @@
 import { isObject } from "../../base/objects.ts";
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
+import { fieldsOf, passThrough } from "../../edition/pass-through.ts";
 import {
   type SteeringOutcome,
   steeringKey,
@@ -11,12 +12,16 @@ import {
 } from "../../edition/vendor-extensions.ts";
 import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
+import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
+import type { UnstableFeature } from "../../validation/unstable-features.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
+import { abortable } from "./abortable.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
-import type { CallResult, TitleResult } from "./session/client-session.ts";
+import type { CallResult } from "./session/client-session.ts";
 
 export class SessionRequests {
   readonly #wire: ClientWire;
@@ -83,19 +88,23 @@ export class SessionRequests {
     );
   }
 
-  async setTitle(
-    sessionId: string,
-    title: string,
-    { signal, _meta }: CallOptions = {},
-  ): Promise<TitleResult> {
-    if (!this.#features.setTitle)
-      throw new TypeError(
-        'this agent does not let clients set titles; it is unstable: both sides need unstable: ["session_title"]',
-      );
-    const params = { sessionId, title, ...withMeta(_meta) };
-    const answer = await this.#wire.request("session/set_title", params, { signal });
-    const { title: stored } = answer as { title: string }; // validated by the method's row
-    return { title: stored, ...metaOf(answer) };
+  /** A request that only passes through. Rejects where the agent does not have it. `done` is called with the answer. */
+  async pass<Result extends object = CallResult>(
+    method: string,
+    params: object,
+    { signal, sent, _meta }: CallOptions & SentHook = {},
+    done?: () => void,
+  ): Promise<Result> {
+    const row = passThrough.get(method);
+    if (row === undefined) throw RequestError.methodNotFound(method);
+    needs(this.#features[row.needs], row.offers, methodTable.get(method)?.unstable);
+    const receive = (answer: object) => {
+      done?.();
+      const { fromWire = (given) => ({ ...fieldsOf(given, row.answers), ...metaOf(given) }) } = row;
+      return fromWire(answer) as Result; // validated by the method's row
+    };
+    const call = { ...params, ...withMeta(_meta) };
+    return abortable(signal, method, () => this.#wire.request(method, call, { signal, sent, receive }));
   }
 
   cancel(sessionId: string, meta: Meta | undefined): void {
@@ -137,4 +146,11 @@ export class SessionRequests {
       return {};
     }
   }
+}
+
+/** Throws for a request that the agent does not support. */
+export function needs(offered: boolean, what: string, feature?: UnstableFeature): void {
+  if (offered) return;
+  const hint = feature === undefined ? "" : `; it is unstable: both sides need unstable: ["${feature}"]`;
+  throw new TypeError(`this agent does not ${what}${hint}`);
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { address, RemoteProbe } from "../../../test/support/remote-probe.ts";
-import { client, httpTransport } from "../../index.ts";
+import { agent, client, httpTransport } from "../../index.ts";
 
 const patience = { timeout: 30_000 };
 const app = client({ name: "test", version: "1.0.0", editions: ["v1"] });
@@ -125,6 +125,29 @@ test(
     );
     await connection.close();
     assert.deepEqual(probe.server.connections, [], "it ends with the client");
+    await probe.server.close();
+  },
+);
+
+test(
+  "a forked session is a session of its connection: a POST about it that names none finds it",
+  patience,
+  async () => {
+    const forking = agent({ name: "a", version: "1.0.0", unstable: ["fork"], prompt: () => undefined });
+    const probe = new RemoteProbe({ plainPost: true, connect: (transport) => forking.connect(transport) });
+    const ask = async (method: string, params: object) =>
+      JSON.parse((await probe.post(probe.request(method, params))).body);
+    const place = { cwd: "/", mcpServers: [] };
+    await probe.initialize();
+    const opened = await ask("session/new", place);
+    const forked = await ask("session/fork", { ...place, sessionId: opened.result.sessionId });
+    const { sessionId } = forked.result;
+    assert.notEqual(sessionId, opened.result.sessionId);
+    // the newest connection gets what belongs to no other
+    await probe.initialize();
+    const prompt = [{ type: "text", text: "x" }];
+    const ended = await ask("session/prompt", { sessionId, prompt });
+    assert.deepEqual(ended.result, { stopReason: "end_turn" });
     await probe.server.close();
   },
 );

@@ -6,19 +6,16 @@ import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
 import { idKey, idProblem } from "../../jsonrpc/message-id.ts";
 import type { RemoteProtocol } from "../../transport/server/remote-connections.ts";
 import type { ServedRouting } from "../../transport/server/remote-options.ts";
+import type { MethodFacts } from "../../wire/method-row.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import { type Envelope, sessionOf } from "./session-routing.ts";
 
 interface Asked {
-  readonly method: unknown;
+  readonly facts: MethodFacts | undefined;
   readonly session: string | undefined;
   /** It takes up a session that another client had taken. */
   readonly wasTaken: boolean;
 }
-
-/** Their answers come on the stream of the connection, although they may be about a session. */
-const answeredToConnection: ReadonlySet<unknown> = new Set(["session/new", "session/load"]);
-const takesUp: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
-const opensSession: ReadonlySet<unknown> = new Set(["session/new", "session/load", "session/resume"]);
 
 const { maxIdLength, maxInFlight } = defaultConnectionLimits;
 
@@ -51,8 +48,9 @@ class AcpServedRouting implements ServedRouting {
       return "Acp-Session-Id and the session of the message differ; send the same id in both";
     if (method === undefined) this.#questions.delete(key);
     else if (id !== undefined) {
-      const wasTaken = session !== undefined && takesUp.has(method) && this.#taken.delete(session);
-      this.#asked.set(key, { method, session: named ?? session, wasTaken });
+      const facts = methodTable.get(method);
+      const wasTaken = session !== undefined && facts?.session === "attaches" && this.#taken.delete(session);
+      this.#asked.set(key, { facts, session: named ?? session, wasTaken });
     }
     return undefined;
   }
@@ -69,10 +67,14 @@ class AcpServedRouting implements ServedRouting {
     const asked = this.#asked.get(key);
     if (asked === undefined) return undefined;
     this.#asked.delete(key);
-    const opened = opensSession.has(asked.method) ? (sessionOf(result) ?? asked.session) : undefined;
+    const effect = asked.facts?.session;
+    const opened =
+      effect === "opens" || effect === "attaches" ? (sessionOf(result) ?? asked.session) : undefined;
     if (opened !== undefined && result !== undefined) this.#sessions.add(opened);
+    if (effect === "closes" && asked.session !== undefined && result !== undefined)
+      this.#sessions.delete(asked.session);
     if (asked.wasTaken && asked.session !== undefined && result === undefined) this.#taken.add(asked.session);
-    const isElsewhere = answeredToConnection.has(asked.method) || this.hasEnded(asked.session);
+    const isElsewhere = asked.facts?.isAnsweredToConnection === true || this.hasEnded(asked.session);
     return isElsewhere ? undefined : asked.session;
   }
 

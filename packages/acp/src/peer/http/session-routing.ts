@@ -8,6 +8,8 @@ import { idKey } from "../../jsonrpc/message-id.ts";
 import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
 import type { PlainRouting } from "../../transport/http/plain-post.ts";
+import type { MethodFacts } from "../../wire/method-row.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 
 export interface Envelope {
   readonly id?: unknown;
@@ -18,13 +20,9 @@ export interface Envelope {
 }
 
 interface Asked {
-  readonly method: string;
+  readonly effect: MethodFacts["session"];
   readonly session: string | undefined;
 }
-
-const opens: ReadonlySet<unknown> = new Set(["session/new", "session/fork"]);
-const attaches: ReadonlySet<unknown> = new Set(["session/load", "session/resume"]);
-const ends: ReadonlySet<unknown> = new Set(["session/close", "session/delete"]);
 
 /** No agent has more open questions: one that has is refused by the connection. */
 const maxQuestions = 65_536;
@@ -52,20 +50,20 @@ export class SessionRouting implements HttpRouting {
       return session;
     }
     const session = sessionOf(params);
-    if (id !== undefined && (opens.has(method) || attaches.has(method) || ends.has(method))) {
-      this.#asked.set(idKey(id), { method: String(method), session });
-    }
+    const effect = methodTable.get(method)?.session;
+    if (id !== undefined && effect !== undefined && effect !== "about")
+      this.#asked.set(idKey(id), { effect, session });
     return session;
   }
 
   takesUp(message: object): boolean {
     const { method }: Envelope = message;
-    return attaches.has(method);
+    return methodTable.get(method)?.session === "attaches";
   }
 
   isTakingUp(session: string): boolean {
     for (const asked of this.#asked.values())
-      if (asked.session === session && attaches.has(asked.method)) return true;
+      if (asked.session === session && asked.effect === "attaches") return true;
     return false;
   }
 
@@ -129,22 +127,22 @@ export class SessionRouting implements HttpRouting {
   }
 
   #succeeded(
-    { method, session }: Asked,
+    { effect, session }: Asked,
     result: unknown,
     from: string | undefined,
     connection: HttpConnection,
     deliver: () => void,
   ): void {
-    if (ends.has(method)) {
+    if (effect === "closes") {
       deliver();
       if (session !== undefined) this.#sessions.delete(session);
       return this.#tidy(session, connection);
     }
-    const begun = opens.has(method) ? sessionOf(result) : session;
+    const begun = effect === "opens" ? sessionOf(result) : session;
     if (begun === undefined) return deliver();
     this.#sessions.add(begun);
     connection.openStream(begun);
-    if (!opens.has(method) && from !== begun && connection.canResume())
+    if (effect === "attaches" && from !== begun && connection.canResume())
       return this.#deliverSettled(begun, connection, deliver);
     deliver();
     // one that was forked need not be open

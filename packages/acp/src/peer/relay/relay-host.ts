@@ -11,12 +11,13 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { closesSession } from "../../edition/pass-through.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import { metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SentHook } from "../../jsonrpc/pending-requests.ts";
-import type { ArchiveFilter, SessionStatus } from "../../model/agent-status.ts";
+import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { Meta, SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import { SessionOrder } from "../base/session-order.ts";
@@ -26,7 +27,6 @@ import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
 import type { RequestOrigins } from "./request-origins.ts";
-import { type UnchangedOp, unchangedCall } from "./unchanged-calls.ts";
 
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
@@ -156,60 +156,47 @@ export class RelayHost implements AgentHost {
         );
         return { kind: "page", page };
       }
-      case "archive":
-        return this.#order.run(op.sessionId, async () => {
-          const archived = await this.#unchanged(op, request);
-          this.#agent.forget(op.sessionId);
-          await this.#forget(op.sessionId);
-          return archived;
+      case "pass": {
+        const { method, sessionId } = op;
+        if (sessionId === undefined || !closesSession(method)) return this.#pass(op, request);
+        return this.#order.run(sessionId, async () => {
+          const passed = await this.#pass(op, request);
+          agent.forget(sessionId);
+          await this.#forget(sessionId);
+          return passed;
         });
-      case "status":
-      case "unarchive":
-      case "set_title":
-      case "auth_status":
-      case "list_providers":
-      case "set_provider":
-      case "disable_provider":
-        return this.#unchanged(op, request);
+      }
       case "close":
         return this.#order.run(op.sessionId, async () => ({
           kind: "none",
           ...(await this.#close(op.sessionId, meta)),
         }));
-      case "delete":
-        return this.#order.run(op.sessionId, async () => {
-          const result = await run((sent) => agent.deleteSession(op.sessionId, { sent, ...meta }));
-          await this.#forget(op.sessionId);
-          return { kind: "none", ...result };
-        });
       case "set_option": {
         const { live } = this.#known(op.sessionId);
         const result = await live.setConfigOption(op.configId, op.value, meta);
         const { capabilities: client } = this.#relay.wire.client;
         return { kind: "options", options: live.configOptions, client, ...result };
       }
-      case "cancel_tool":
-        return {
-          kind: "none",
-          ...(await this.#known(op.sessionId).live.cancelToolCall(op.toolCallId, meta)),
-        };
-      case "cancel_terminal":
-        return {
-          kind: "none",
-          ...(await this.#known(op.sessionId).live.cancelTerminal(op.terminalId, meta)),
-        };
+      case "cancel_part": {
+        const { live } = this.#known(op.sessionId);
+        const isTool = op.part === "tool_call";
+        const result = isTool ? live.cancelToolCall(op.id, meta) : live.cancelTerminal(op.id, meta);
+        return { kind: "none", ...(await result) };
+      }
     }
   }
 
-  async #unchanged(op: UnchangedOp, request: IncomingRequest): Promise<AgentOpResult> {
-    const { method, params, needs } = unchangedCall(op);
-    if (this.#agent.capabilities[needs] !== true) throw RequestError.methodNotFound(method);
+  async #pass(
+    { method, row, params }: Extract<SessionOp, { op: "pass" }>,
+    request: IncomingRequest,
+  ): Promise<AgentOpResult> {
+    if (!this.#agent.capabilities[row.needs]) throw RequestError.methodNotFound(method);
     const value = await this.#origins.run(request.id, (sent) => this.#agent.call(method, params, { sent }));
-    if (op.op !== "status") return { kind: "value", value };
-    const status = value as SessionStatus; // as: validated by the method's row
-    if (this.#relay.wire.version === 1 && status.state != null)
-      this.introductionLost("the state in the status of a session");
-    return { kind: "status", status };
+    if (this.#relay.wire.version === 1)
+      for (const [name, what] of Object.entries(row.missingInV1 ?? {}))
+        if (Object.entries(value).some(([key, given]) => key === name && given != null))
+          this.introductionLost(what);
+    return { kind: "value", value };
   }
 
   /** Updates of a new session wait until the client has its answer. */
