@@ -29,6 +29,7 @@ if (!existsSync(modules)) symlinkSync("../../node_modules", modules, "junction")
 const bundle = await rolldown({
   input: {
     main: join(cli, "src/main.ts"),
+    "command-line": join(cli, "src/command-line.ts"),
     ...Object.fromEntries(testPrograms.map((path) => [basename(path, ".ts"), join(packages, path)])),
   },
   platform: "node",

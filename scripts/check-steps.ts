@@ -1,6 +1,6 @@
 // The steps of the check: what each one runs, and on what. Adding a step is adding a row.
 
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -9,9 +9,9 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Where scripts/bundle-for-tests.ts puts the command; test support finds it by BUNDLED_PARLEY. */
 export const bundleForTests = join(root, "dist/for-tests/packages/cli");
 
-/** What a step is about to do: arguments for Node, one list per process, all of them started at once. */
+/** What a step is about to do: arguments for Node, one list per process, so many of them at once, or else all. */
 export type Plan =
-  | { readonly commands: readonly (readonly string[])[] }
+  | { readonly commands: readonly (readonly string[])[]; readonly atOnce?: number }
   | { readonly skip: string }
   | { readonly problem: string };
 
@@ -56,8 +56,17 @@ export const steps: readonly Step[] = [
     usesBundle: true,
     plan: () => {
       const files = findTests((file) => file.endsWith(processTest) && file !== packagesTest);
-      // one more than there are cores, since they often wait for a process; the runner sorts them by path
-      return files.length === 0 ? { skip: "no process tests" } : testPlan(files, ["--test-concurrency=3"]);
+      if (files.length === 0) return { skip: "no process tests" };
+      const alone = files.filter(needsOwnProcess);
+      const shared = files.filter((file) => !alone.includes(file));
+      return {
+        // one more than there are cores, since they often wait for a process
+        atOnce: 3,
+        commands: [
+          ...split(alone, 2).map((part) => testCommand(part, ["--test-concurrency=1"])),
+          ...sharing(shared).map((part) => testCommand(part, ["--test-isolation=none"])),
+        ],
+      };
     },
   },
   {
@@ -85,13 +94,7 @@ export const steps: readonly Step[] = [
     plan: () => {
       const files = findTests((file) => !file.endsWith(processTest) && !file.endsWith(proofTest));
       if (files.length === 0) return { problem: "no unit tests found" };
-      // Every second file: neighbours cost alike, so the halves do too.
-      const halves = [0, 1].map((half) => files.filter((_, index) => index % 2 === half));
-      return {
-        commands: halves
-          .filter((half) => half.length > 0)
-          .map((half) => testCommand(half, ["--test-isolation=none"])),
-      };
+      return { commands: split(files, 2).map((half) => testCommand(half, ["--test-isolation=none"])) };
     },
   },
   { name: "types", plan: () => ({ commands: [bin("typescript/bin/tsc", "-p", "tsconfig.json")] }) },
@@ -140,6 +143,28 @@ function findTests(accept: (file: string) => boolean): string[] {
       (file) => narrowed.filters.length === 0 || narrowed.filters.some((filter) => file.includes(filter)),
     )
     .sort();
+}
+
+/** Such a line in a test file keeps it out of the processes that files share, and says why. */
+const ownProcess = /^\/\/ Needs a process of its own: /m;
+
+function needsOwnProcess(file: string): boolean {
+  return ownProcess.test(readFileSync(join(root, file), "utf8"));
+}
+
+/** Loading the sources takes half a second, so the files of a package share processes: so many each, that none is the last for long. */
+const sharedBy = 8;
+
+function sharing(files: readonly string[]): string[][] {
+  const packages = Map.groupBy(files, (file) => /^packages\/[^/]+/.exec(file)?.[0] ?? "");
+  return [...packages.values()].flatMap((each) => split(each, Math.ceil(each.length / sharedBy)));
+}
+
+/** So many parts; neighbours cost alike, so the parts do too. */
+function split(files: readonly string[], count: number): string[][] {
+  return Array.from({ length: count }, (_, part) =>
+    files.filter((_, index) => index % count === part),
+  ).filter((part) => part.length > 0);
 }
 
 function testPlan(files: readonly string[], options: readonly string[]): Plan {

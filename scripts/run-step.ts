@@ -64,12 +64,14 @@ export async function runStep(
   let output = "";
   const problems: string[] = [];
   const tests = { pass: 0, fail: 0 };
-  // One of several is shown as it speaks, the others when it is their turn.
-  const running = plan.commands.map((args, i) =>
-    runNode(args, { environment, live: options.live && i === 0 }),
-  );
-  for (const [i, outcome] of (await Promise.all(running)).entries()) {
-    if (options.live && i > 0) process.stdout.write(outcome.output);
+  const outcomes = await inTurns(plan.commands, plan.atOnce ?? plan.commands.length, async (args) => {
+    // One alone is shown as it speaks, several each when it has ended.
+    const live = options.live && plan.commands.length === 1;
+    const outcome = await runNode(args, { environment, live });
+    if (options.live && !live) process.stdout.write(outcome.output);
+    return outcome;
+  });
+  for (const outcome of outcomes) {
     output += outcome.output;
     const counted = countTests(outcome.output);
     tests.pass += counted?.pass ?? 0;
@@ -80,6 +82,21 @@ export async function runStep(
   }
   if (temporary !== undefined) problems.push(...leftIn(temporary));
   return finish(problems.length === 0, [output, ...problems].join("\n"), step.tests ? { tests } : {});
+}
+
+/** Does so many at a time; the results are in the order of the items. */
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = items.entries();
+  const worker = async () => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
 }
 
 /** What the tests left in their temporary folder, which is then removed. */

@@ -16,12 +16,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { runInProcess } from "../test/support/in-process.ts";
 
 const launcher = join(import.meta.dirname, "../bin/parley");
 const temporary = mkdtempSync(join(tmpdir(), "parley launcher "));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
-function parley(
+function started(
   args: readonly string[],
   options: { command?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
 ) {
@@ -34,7 +35,14 @@ function parley(
   return { status, stdout, stderr };
 }
 
-test("an unknown command exits with 2 and says what was meant, not all that there is", () => {
+/** In this process. */
+async function parley(args: readonly string[]) {
+  const env = { ...process.env, PARLEY_HOME: join(temporary, "home") };
+  const { status, stdout, stderr } = await runInProcess(args, { cwd: temporary, env });
+  return { status, stdout, stderr };
+}
+
+test("an unknown command exits with 2 and says what was meant, not all that there is", async () => {
   for (const [typed, meant] of [
     [["dem"], /did you mean: parley demo;/],
     [["rnu"], /did you mean: parley run;/],
@@ -53,102 +61,105 @@ test("an unknown command exits with 2 and says what was meant, not all that ther
       /^parley: unknown command zzzz\nparley: for a prompt of one word: parley chat zzzz; parley --help lists all commands\n$/,
     ],
   ] as const) {
-    const { status, stdout, stderr } = parley(typed);
+    const { status, stdout, stderr } = await parley(typed);
     assert.deepEqual([status, stdout], [2, ""], typed.join(" "));
     assert.match(stderr, meant);
     assert.ok(stderr.length < 200, stderr);
   }
 });
 
-test("login prints the two commands that log in", () => {
-  const { status, stdout } = parley(["login"]);
+test("login prints the two commands that log in", async () => {
+  const { status, stdout } = await parley(["login"]);
   assert.equal(status, 0);
   assert.match(stdout, /^parley agents login claude {2,}\S.*\nparley agent login anthropic {2,}\S.*\n$/);
 });
 
-test("the options of chat, a prompt and an agent's name reach chat, which needs a terminal", () => {
+test("the options of chat, a prompt and an agent's name reach chat, which needs a terminal", async () => {
   for (const typed of [["-c"], ["--agent", "claude"], ["claude"], ["fix the bug"], ["resume"]]) {
-    const { status, stderr } = parley(typed);
+    const { status, stderr } = await parley(typed);
     assert.deepEqual([status, /^parley: chat needs a terminal/.test(stderr)], [2, true], typed.join(" "));
   }
 });
 
 test("-p runs a prompt, and --plain talks through a pipe without the word chat", () => {
-  const ran = parley(["-p", "list", "--no-history"]);
+  const ran = started(["-p", "list", "--no-history"]);
   assert.deepEqual([ran.status, ran.stderr], [0, ""]);
-  assert.match(parley(["list ./", "--plain", "--no-history"]).stdout, /^> list \.\/\n/);
-  const unknown = parley(["resume", "no-such-session", "--plain"]);
+  assert.match(started(["list ./", "--plain", "--no-history"]).stdout, /^> list \.\/\n/);
+  const unknown = started(["resume", "no-such-session", "--plain"]);
   assert.match(unknown.stderr, /there is no session no-such-session\nparley: see parley sessions\n/);
 });
 
-test("half of a command's name exits with 2 and says which commands begin with it; its help lists them", () => {
-  const { status, stderr } = parley(["trace"]);
+test("half of a command's name exits with 2 and says which commands begin with it; its help lists them", async () => {
+  const { status, stderr } = await parley(["trace"]);
   assert.equal(status, 2);
   assert.match(stderr, /trace needs a subcommand: trace show, trace redact, trace replay\n/);
   for (const argv of [
     ["trace", "--help"],
     ["help", "trace"],
   ]) {
-    const help = parley(argv);
+    const help = await parley(argv);
     assert.deepEqual([help.status, help.stderr], [0, ""]);
     assert.match(help.stdout, /^usage: parley trace COMMAND/);
     assert.match(help.stdout, /^ {2}trace redact {2,}\S/m);
   }
 });
 
-test("agents, sessions, config and permissions alone list, with options too; their help lists the commands", () => {
+test("agents, sessions, config and permissions alone list, with options too; their help lists the commands", async () => {
   for (const [name, wanted] of [
     ["agents", /^\* parley /],
     ["sessions", /^No sessions/],
     ["config", /^\{\}\n$/],
     ["permissions", /^No rules/],
   ] as const) {
-    const { status, stdout } = parley([name]);
+    const { status, stdout } = await parley([name]);
     assert.deepEqual([status, wanted.test(stdout)], [0, true], stdout);
-    assert.deepEqual(JSON.parse(parley([name, "--json"]).stdout).v, 1);
-    assert.match(parley([name, "--help"]).stdout, new RegExp(`^usage: parley ${name} COMMAND`));
+    assert.deepEqual(JSON.parse((await parley([name, "--json"])).stdout).v, 1);
+    assert.match((await parley([name, "--help"])).stdout, new RegExp(`^usage: parley ${name} COMMAND`));
   }
   // an argument is still the name of a command
-  assert.equal(parley(["sessions", "lst"]).status, 2);
+  assert.equal((await parley(["sessions", "lst"])).status, 2);
 });
 
-test("a misspelt agent is refused with the name that was meant", () => {
+test("a misspelt agent is refused with the name that was meant", async () => {
   for (const args of [
     ["run", "--agent", "clude", "x"],
     ["agents", "check", "clude"],
     ["doctor", "-a", "clude"],
   ])
-    assert.deepEqual(parley(args), {
+    assert.deepEqual(await parley(args), {
       status: 2,
       stdout: "",
       stderr: "parley: unknown agent clude\nparley: did you mean claude? parley agents lists all agents\n",
     });
 });
 
-test("an option without its value is told with what it wants, and nothing about the others", () => {
-  const negative = parley(["run", "--timeout", "-1", "hi"]).stderr;
+test("an option without its value is told with what it wants, and nothing about the others", async () => {
+  const negative = (await parley(["run", "--timeout", "-1", "hi"])).stderr;
   assert.match(
     negative,
     /run: --timeout needs a value, got -1, which looks like an option; .*--timeout=-1\n/,
   );
-  assert.match(parley(["run", "hi", "--format"]).stderr, /run: --format needs a value: --format FORMAT\n/);
   assert.match(
-    parley(["run", "--formta", "x"]).stderr,
+    (await parley(["run", "hi", "--format"])).stderr,
+    /run: --format needs a value: --format FORMAT\n/,
+  );
+  assert.match(
+    (await parley(["run", "--formta", "x"])).stderr,
     /unknown option '--formta'\nparley: did you mean --format;/,
   );
-  const xml = parley(["run", "--json", "--format", "xml", "hi"]);
+  const xml = await parley(["run", "--json", "--format", "xml", "hi"]);
   assert.deepEqual([xml.status, /--format: expected text, json, quiet, got xml/.test(xml.stdout)], [2, true]);
 });
 
 test("an unknown option exits with 2 and names the command's help", () => {
-  const { status, stderr } = parley(["demo", "--sideways"]);
+  const { status, stderr } = started(["demo", "--sideways"]);
   assert.equal(status, 2);
   assert.match(stderr, /demo: unknown option '--sideways'; options: --json/);
   assert.match(stderr, /see parley help demo/);
 });
 
 test("with --json a mistake is one line of JSON on stdout", () => {
-  const { status, stdout, stderr } = parley(["nonsense", "--json"]);
+  const { status, stdout, stderr } = started(["nonsense", "--json"]);
   assert.equal(status, 2);
   assert.equal(stderr, "");
   const { v, error } = JSON.parse(stdout);
@@ -156,16 +167,16 @@ test("with --json a mistake is one line of JSON on stdout", () => {
   assert.equal(error.code, "usage");
 });
 
-test("help lists every command, and each has a page", () => {
-  const { status, stdout } = parley([]);
+test("help lists every command, and each has a page", async () => {
+  const { status, stdout } = await parley([]);
   assert.equal(status, 0);
   assert.match(stdout, /^ {2}demo {2,}\S/m);
-  assert.match(parley(["help", "demo"]).stdout, /^usage: parley demo/m);
-  assert.match(parley(["demo", "--help"]).stdout, /^usage: parley demo/m);
+  assert.match((await parley(["help", "demo"])).stdout, /^usage: parley demo/m);
+  assert.match((await parley(["demo", "--help"])).stdout, /^usage: parley demo/m);
 });
 
 test("help of a command that serves on stdio goes to stdout", () => {
-  assert.match(parley(["agent", "--help"]).stdout, /^usage: parley agent/m);
+  assert.match(started(["agent", "--help"]).stdout, /^usage: parley agent/m);
 });
 
 test("the launcher works through a chain of symlinks, from a folder with spaces", () => {
@@ -173,14 +184,14 @@ test("the launcher works through a chain of symlinks, from a folder with spaces"
   mkdirSync(folder);
   symlinkSync(launcher, join(folder, "first"));
   symlinkSync("first", join(folder, "second"));
-  assert.match(parley(["--version"], { command: join(folder, "second"), cwd: "/" }).stdout, /^parley \d/);
-  assert.match(parley(["--version"], { command: "./second", cwd: folder }).stdout, /^parley \d/);
+  assert.match(started(["--version"], { command: join(folder, "second"), cwd: "/" }).stdout, /^parley \d/);
+  assert.match(started(["--version"], { command: "./second", cwd: folder }).stdout, /^parley \d/);
 });
 
 test("a cache folder that cannot be made is no obstacle", () => {
   for (const home of ["/proc/nowhere", "/dev/null/x"]) {
     const env = { PARLEY_HOME: home, NODE_COMPILE_CACHE: undefined };
-    assert.match(parley(["--version"], { env }).stdout, /^parley \d/, home);
+    assert.match(started(["--version"], { env }).stdout, /^parley \d/, home);
   }
 });
 
@@ -193,7 +204,7 @@ test("an installed parley refuses an old Node and says which one it needs", () =
   writeFileSync(join(installed, "old/node"), "#!/bin/sh\necho v20.20.2\n");
   chmodSync(join(installed, "old/node"), 0o755);
   const env = { PATH: `${join(installed, "old")}:/usr/bin:/bin` };
-  const { status, stderr } = parley(["--version"], { command: join(installed, "bin/parley"), env });
+  const { status, stderr } = started(["--version"], { command: join(installed, "bin/parley"), env });
   assert.equal(status, 1);
   assert.match(stderr, /needs Node 22\.18 or newer, got v20\.20\.2/);
 });
@@ -205,7 +216,7 @@ test("what the machine does not let us do is told without a stack, and what to d
     ["config", "set", "agent.mode", "code"],
     ["permissions", "add", "deny", "read x"],
   ]) {
-    const { status, stdout, stderr } = parley(typed, { env });
+    const { status, stdout, stderr } = started(typed, { env });
     assert.deepEqual([status, stdout], [1, ""], typed.join(" "));
     assert.match(stderr, /^parley: cannot use \/.*a file\/.*: ENOTDIR\nparley: .*PARLEY_HOME.*\n$/);
   }
@@ -221,7 +232,7 @@ test("a history that is damaged or cannot be opened is told without a stack, and
       ["run", "--continue", "list"],
       ["sessions", "list"],
     ]) {
-      const { status, stderr } = parley(typed, { env: { PARLEY_HOME: home, PARLEY_MODEL: "offline" } });
+      const { status, stderr } = started(typed, { env: { PARLEY_HOME: home, PARLEY_MODEL: "offline" } });
       assert.notEqual(status, 0, typed.join(" "));
       assert.match(stderr, /PARLEY_HOME/, typed.join(" "));
       assert.doesNotMatch(stderr, /^ {4}at /m);
@@ -229,17 +240,23 @@ test("a history that is damaged or cannot be opened is told without a stack, and
   }
 });
 
-test("a trace that cannot be written where it is wanted is not said to be missing", () => {
+test("a trace that cannot be written where it is wanted is not said to be missing", async () => {
   const trace = join(temporary, "t.trace");
   writeFileSync(trace, '{"parley":"trace","version":1}\n');
-  const { status, stderr } = parley(["trace", "redact", trace, "--out", join(temporary, "nowhere", "x")]);
+  const { status, stderr } = await parley([
+    "trace",
+    "redact",
+    trace,
+    "--out",
+    join(temporary, "nowhere", "x"),
+  ]);
   assert.equal(status, 1);
   assert.match(stderr, /cannot create .*nowhere\/x: its folder does not exist\n/);
 });
 
 test("output that cannot be written is told without a stack", { skip: !existsSync("/dev/full") }, () => {
   for (const typed of ["--help", "--version", "config path", "agents list --json"]) {
-    const { status, stderr } = parley(["-c", `"$0" ${typed} >/dev/full`, launcher], { command: "/bin/sh" });
+    const { status, stderr } = started(["-c", `"$0" ${typed} >/dev/full`, launcher], { command: "/bin/sh" });
     assert.equal(status, 1, typed);
     assert.match(stderr, /^parley: cannot write the output: ENOSPC.*\n$/);
   }
@@ -248,7 +265,7 @@ test("output that cannot be written is told without a stack", { skip: !existsSyn
 test("a home that is no absolute path is no place to keep anything", () => {
   const cwd = mkdtempSync(join(temporary, "project "));
   for (const HOME of ["", "relative"]) {
-    const { status, stdout } = parley(["config", "path"], { cwd, env: { HOME, PARLEY_HOME: "" } });
+    const { status, stdout } = started(["config", "path"], { cwd, env: { HOME, PARLEY_HOME: "" } });
     assert.equal(status, 0);
     assert.match(stdout, /^\//, "an absolute path");
     assert.ok(!stdout.startsWith(cwd), stdout);
@@ -258,10 +275,10 @@ test("a home that is no absolute path is no place to keep anything", () => {
 
 test("the version and the list of commands are found by whatever name people try", () => {
   for (const typed of ["version", "-v", "-V", "--version"])
-    assert.match(parley([typed]).stdout, /^parley \d+\.\d+\.\d+\n$/);
+    assert.match(started([typed]).stdout, /^parley \d+\.\d+\.\d+\n$/);
   for (const typed of [["help"], ["help", "help"], ["-h"]])
-    assert.match(parley(typed).stdout, /^usage: parley COMMAND/m);
-  assert.match(parley(["sessions", "--json", "list"]).stdout, /^\{"v":1,"data":\{"sessions":\[\]/);
+    assert.match(started(typed).stdout, /^usage: parley COMMAND/m);
+  assert.match(started(["sessions", "--json", "list"]).stdout, /^\{"v":1,"data":\{"sessions":\[\]/);
 });
 
 test("every command exits quietly when nobody reads its output, as with head", async () => {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { growthOf } from "../../test/support/growth.ts";
 import { inEveryVersion, openSession, quiet } from "../../test/support/peer-probe.ts";
 import { applyEntry, createView } from "../view.ts";
 import { textsFromPatch } from "./apply-patch.ts";
@@ -126,6 +127,14 @@ test("a large diff costs no more than it is worth", () => {
   const newText = lines(100_000, (at) => String((at * 5) % 4));
   const { patch } = complete({ path: "/a", oldText, newText, changes: [] });
   assert.deepEqual(textsFromPatch(patch?.text ?? "", "/a", oldText), { oldText, newText, isPartial: false });
+  const growth = growthOf(20_000, (count) => {
+    const texts = {
+      oldText: lines(count, (at) => String((at * 7) % 3)),
+      newText: lines(count, (at) => String((at * 5) % 4)),
+    };
+    assert.notEqual(complete({ path: "/a", ...texts, changes: [] }).patch, undefined);
+  });
+  assert.ok(growth < 10, `four times the lines cost ${growth} times as much`);
 });
 
 test("the diffs of one update share what completing them may cost", () => {

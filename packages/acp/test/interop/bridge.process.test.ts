@@ -1,5 +1,6 @@
 // The official SDK's clients with agents of the other version, the SDK's own and ours, through `parley bridge`.
 // Each client is a program of its version and knows nothing of the other.
+// Needs a process of its own: it sets PARLEY_HOME when it is loaded.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -13,6 +13,12 @@ export const sourceLauncher = join(packages, "cli/bin/parley");
 /** The command `parley`. */
 export const launcher = bundled === undefined ? sourceLauncher : join(bundled, "bin/parley");
 
+/** The module with `runCommandLine`, for tests that need no process of `parley`. */
+export const commandLineModule =
+  bundled === undefined
+    ? join(packages, "cli/src/command-line.ts")
+    : join(bundled, "dist", "command-line.js");
+
 /** Paths below packages/ of the programs that are bundled together with `parley`. */
 export const testPrograms = [
   "conformance/test/support/scripted-agent-process.ts",

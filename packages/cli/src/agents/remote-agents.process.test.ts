@@ -34,9 +34,9 @@ for (const version of ["v1", "v2"]) {
       `an agent behind an address is checked, prompted, asked by and cancelled (${name}, ${version}, C71, H3)`,
       patience,
       async (t) => {
-        const { parley, folder } = await remoteHome(t, version);
-        const run = (...args: string[]) => parley(["run", "--agent", name, "--no-history", ...args]);
-        const checked = parley(["agents", "check", name, "--json"]);
+        const { started, folder } = await remoteHome(t, version);
+        const run = (...args: string[]) => started(["run", "--agent", name, "--no-history", ...args]);
+        const checked = started(["agents", "check", name, "--json"]);
         assert.equal(checked.status, 0, checked.stderr);
         const { data } = JSON.parse(checked.stdout);
         assert.deepEqual([data.name, `v${data.protocol}`, data.session], ["interop-agent", version, "ok"]);
@@ -46,7 +46,7 @@ for (const version of ["v1", "v2"]) {
         assert.match(echo.stdout, /say this again/);
         const asking = run("ask twice");
         assert.equal(asking.status, 3, "nobody is there to say yes");
-        const doctor = parley(["doctor", "--agent", name]);
+        const doctor = started(["doctor", "--agent", name]);
         assert.match(doctor.stdout, new RegExp(`agent ${name}.*opens sessions`));
         const cancelled = await probe.parley(
           ["run", "--agent", name, "--no-history", "--json", "until cancelled"],
@@ -66,9 +66,9 @@ test(
   patience,
   async (t) => {
     const wrong = "wrong-word-that-nobody-sees";
-    const { parley, keep, agents, server } = await remoteHome(t, "v1", { Authorization: `Bearer ${wrong}` });
+    const { started, keep, agents, server } = await remoteHome(t, "v1", { Authorization: `Bearer ${wrong}` });
     const told = (name: string) => {
-      const { status, stdout, stderr } = parley(["run", "--agent", name, "hi"]);
+      const { status, stdout, stderr } = started(["run", "--agent", name, "hi"]);
       assert.equal(status, 5, stderr);
       assert.ok(!(stdout + stderr).includes(wrong), stderr);
       return stderr;
@@ -91,9 +91,9 @@ test(
   "agents behind addresses are added by their address, in plain text on this machine only (H17)",
   patience,
   (t) => {
-    const { parley, configFile } = agentHome(t);
+    const { started, configFile } = agentHome(t);
     const add = (name: string, url: string) =>
-      parley(["agents", "add", name, "--url", url, "--header", "X-Key=1"]);
+      started(["agents", "add", name, "--url", url, "--header", "X-Key=1"]);
     for (const url of [
       "http://agents.example.com/acp",
       "ws://agents.example.com/acp",
@@ -112,7 +112,7 @@ test(
       configFile(),
       JSON.stringify({ agents: { far: { url: "http://agents.example.com/acp" } } }),
     );
-    const { status, stderr } = parley(["agents", "check", "far"]);
+    const { status, stderr } = started(["agents", "check", "far"]);
     assert.equal(status, 5);
     assert.match(stderr, /can be read and changed by anybody on the way[\s\S]*allowPlainText/);
   },
@@ -136,15 +136,15 @@ createInterface({ input: process.stdin }).on("line", (text) => {
 `,
     );
     const served = await startServe(t, probe, ["--port", "0", "--", process.execPath, file]);
-    const { parley, keep } = agentHome(t);
+    const { started, keep } = agentHome(t);
     keep({ agents: { far: { url: served.url, headers: { Authorization: `Bearer ${served.token}` } } } });
-    const refused = parley(["agents", "check", "far"]);
+    const refused = started(["agents", "check", "far"]);
     assert.equal(refused.status, 1, refused.stderr);
     assert.match(
       refused.stdout,
       /session: +not opened: Workspace mismatch\n +the check used .* with --cwd DIR\n/,
     );
-    const opened = parley(["agents", "check", "far", "--cwd", "/srv/only-there"]);
+    const opened = started(["agents", "check", "far", "--cwd", "/srv/only-there"]);
     assert.equal(opened.status, 0, opened.stderr + opened.stdout);
   },
 );

@@ -1,4 +1,4 @@
-// `parley config` as a shell runs it.
+// `parley config`.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -6,31 +6,31 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
 
-test("values are set, read and taken away, and comments stay", patience, (t) => {
-  const { parley, configFile } = agentHome(t);
-  assert.equal(parley(["config", "path"]).stdout, `${configFile()}\n`);
+test("values are set, read and taken away, and comments stay", patience, async (t) => {
+  const { parley, started, configFile } = agentHome(t);
+  assert.equal(started(["config", "path"]).stdout, `${configFile()}\n`);
   assert.equal(existsSync(configFile()), false);
-  assert.equal(parley(["config", "set", "agent.mode", "code"]).status, 0);
+  assert.equal(started(["config", "set", "agent.mode", "code"]).status, 0);
   assert.equal(statSync(configFile()).mode & 0o777, 0o600);
   writeFileSync(configFile(), `// mine\n${readFileSync(configFile(), "utf8")}`);
-  assert.equal(parley(["config", "set", "agent.maxTurnRequests", "7"]).status, 0);
-  assert.equal(parley(["config", "get", "agent.mode"]).stdout, "code\n");
-  assert.deepEqual(JSON.parse(parley(["config", "show", "--json"]).stdout), {
+  assert.equal((await parley(["config", "set", "agent.maxTurnRequests", "7"])).status, 0);
+  assert.equal((await parley(["config", "get", "agent.mode"])).stdout, "code\n");
+  assert.deepEqual(JSON.parse((await parley(["config", "show", "--json"])).stdout), {
     v: 1,
     data: { agent: { mode: "code", maxTurnRequests: 7 } },
   });
-  assert.match(parley(["config", "unset", "agent.mode"]).stdout, /^Removed agent\.mode from /);
+  assert.match((await parley(["config", "unset", "agent.mode"])).stdout, /^Removed agent\.mode from /);
   assert.match(
-    parley(["config", "unset", "agent.mode"]).stdout,
+    (await parley(["config", "unset", "agent.mode"])).stdout,
     /^agent\.mode was not set in .*nothing changed/,
   );
-  assert.equal(parley(["config", "get", "agent.mode"]).status, 1);
+  assert.equal(started(["config", "get", "agent.mode"]).status, 1);
   assert.match(readFileSync(configFile(), "utf8"), /^\/\/ mine\n/);
-  assert.equal(parley(["config", "set", 'agents."my.agent".command', "/opt/x"]).status, 0);
-  assert.equal(parley(["config", "get", 'agents."my.agent".command']).stdout, "/opt/x\n");
+  assert.equal((await parley(["config", "set", 'agents."my.agent".command', "/opt/x"])).status, 0);
+  assert.equal((await parley(["config", "get", 'agents."my.agent".command'])).stdout, "/opt/x\n");
 });
 
-test("a value that could not be used is refused, and nothing is written", patience, (t) => {
+test("a value that could not be used is refused, and nothing is written", patience, async (t) => {
   const { parley, configFile, keep } = agentHome(t);
   keep({ agent: { mode: "ask" } });
   const before = readFileSync(configFile(), "utf8");
@@ -43,33 +43,33 @@ test("a value that could not be used is refused, and nothing is written", patien
     [["agent..mode", "code"], /is not the name of a value/],
     [["agent.mode"], /expected a name and a value/],
   ] as const) {
-    const { status, stderr } = parley(["config", "set", ...argv]);
+    const { status, stderr } = await parley(["config", "set", ...argv]);
     assert.equal(status, 2, argv.join(" "));
     assert.match(stderr, wanted);
   }
   assert.equal(readFileSync(configFile(), "utf8"), before);
   // a file that is broken already is not made worse
   writeFileSync(configFile(), "{");
-  const { status, stderr } = parley(["config", "set", "agent.mode", "code"]);
+  const { status, stderr } = await parley(["config", "set", "agent.mode", "code"]);
   assert.deepEqual([status, /config\.json:1:2: not JSON/.test(stderr)], [2, true]);
   assert.equal(readFileSync(configFile(), "utf8"), "{");
 });
 
-test("a model without a provider is found by the check, and --model overrides it", patience, (t) => {
+test("a model without a provider is found by the check, and --model overrides it", patience, async (t) => {
   const { parley, keep } = agentHome(t);
   keep({ agent: { model: "foo/bar" } });
-  const { status, stderr } = parley(["config", "check"]);
+  const { status, stderr } = await parley(["config", "check"]);
   assert.deepEqual(
     [status, /agent\.model: The model "foo\/bar" has an unknown provider/.test(stderr)],
     [2, true],
   );
-  const run = parley(["run", "--no-history", "--model", "offline", "hello"]);
+  const run = await parley(["run", "--no-history", "--model", "offline", "hello"]);
   assert.equal(run.status, 0, run.stderr);
   // it can be corrected by the same command
-  assert.equal(parley(["config", "set", "agent.model", "offline"]).status, 0);
+  assert.equal((await parley(["config", "set", "agent.model", "offline"])).status, 0);
 });
 
-test("secrets are not shown", patience, (t) => {
+test("secrets are not shown", patience, async (t) => {
   const { parley, keep } = agentHome(t);
   const secret = "canary-secret";
   keep({
@@ -86,20 +86,20 @@ test("secrets are not shown", patience, (t) => {
     ["get", "agents.mine.env"],
     ["check"],
   ]) {
-    const { status, stdout, stderr } = parley(["config", ...argv]);
+    const { status, stdout, stderr } = await parley(["config", ...argv]);
     assert.equal(status, 0, stderr);
     assert.doesNotMatch(stdout + stderr, /canary/, argv.join(" "));
   }
 });
 
-test("a check tells everything that is wrong, and names that are not known", patience, (t) => {
+test("a check tells everything that is wrong, and names that are not known", patience, async (t) => {
   const { parley, configFile, keep } = agentHome(t);
-  assert.match(parley(["config", "check"]).stdout, /does not exist \(this is fine\)/);
+  assert.match((await parley(["config", "check"])).stdout, /does not exist \(this is fine\)/);
   keep({ agent: { colour: "red" } });
-  const fine = parley(["config", "check"]);
+  const fine = await parley(["config", "check"]);
   assert.deepEqual([fine.status, /agent\.colour is not known/.test(fine.stdout)], [0, true]);
   writeFileSync(configFile(), '{"agent": {"mode": "yolo", "effort": 1}, "client": []}');
-  const { status, stderr } = parley(["config", "check"]);
+  const { status, stderr } = await parley(["config", "check"]);
   assert.equal(status, 2);
   for (const wanted of [/agent\.mode must be/, /agent\.effort must be/, /client must be an object/])
     assert.match(stderr, wanted);
@@ -108,20 +108,20 @@ test("a check tells everything that is wrong, and names that are not known", pat
 test(
   "the file is opened in the user's editor, begun where it is not there, and checked afterwards",
   patience,
-  (t) => {
-    const { parley, configFile, folder } = agentHome(t);
-    const none = parley(["config", "edit"]);
+  async (t) => {
+    const { parley, started, configFile, folder } = agentHome(t);
+    const none = await parley(["config", "edit"]);
     assert.deepEqual([none.status, /neither VISUAL nor EDITOR is set/.test(none.stderr)], [2, true]);
     const script = join(folder, "editor");
     writeFileSync(script, `#!/bin/sh\necho "$1"\nprintf '{"agent": {"mode": "yolo"}}' > "$2"\n`, {
       mode: 0o755,
     });
-    const { status, stdout, stderr } = parley(["config", "edit"], { env: { EDITOR: `${script} --wait` } });
+    const { status, stdout, stderr } = started(["config", "edit"], { env: { EDITOR: `${script} --wait` } });
     assert.equal(status, 2);
     assert.equal(stdout, "--wait\n");
     assert.match(stderr, /agent\.mode must be one of/);
     writeFileSync(script, '#!/bin/sh\ncat "$1"\n', { mode: 0o755 });
     writeFileSync(configFile(), "");
-    assert.equal(parley(["config", "edit"], { env: { VISUAL: script } }).status, 0);
+    assert.equal(started(["config", "edit"], { env: { VISUAL: script } }).status, 0);
   },
 );

@@ -18,8 +18,8 @@ const findings = (stdout: string): readonly Finding[] => JSON.parse(stdout).data
 const stateOf = (all: readonly Finding[], what: string) => all.find((each) => each.what === what)?.state;
 
 test("a machine on which everything works is told so, and what could be there", patience, (t) => {
-  const { parley } = agentHome(t);
-  const { status, stdout, stderr } = parley(["doctor"]);
+  const { started } = agentHome(t);
+  const { status, stdout, stderr } = started(["doctor"]);
   assert.equal(status, 0, stdout + stderr);
   assert.match(stdout, /^ok +node: \d+/m);
   assert.match(stdout, /^ok +agent parley: Parley .*speaks version 2, handshake \d+ ms, opens sessions$/m);
@@ -37,13 +37,13 @@ test("a machine on which everything works is told so, and what could be there", 
 test(
   "a policy that cannot be used is a problem, and settings of the folder are warned about once",
   patience,
-  (t) => {
+  async (t) => {
     const { folder, parley } = agentHome(t);
     mkdirSync(join(folder, "config"), { recursive: true });
     writeFileSync(join(folder, "config", "policy"), "allow exec npm test\ndenny read x\n");
     const servers = { local: { url: "http://localhost:1/mcp" }, far: { url: "http://db.invalid/mcp" } };
     writeFileSync(join(folder, ".mcp.json"), JSON.stringify({ mcpServers: servers }));
-    const { status, stdout } = parley(["doctor", "--agent", "parley"]);
+    const { status, stdout } = await parley(["doctor", "--agent", "parley"]);
     assert.equal(status, 1);
     assert.match(
       stdout,
@@ -78,13 +78,13 @@ test("where no sandbox can start, the reason and the fix are told", () => {
   assert.deepEqual([state, todo], ["warning", hostsProblem.fix]);
 });
 
-test("an agent that does not exist is a usage error, before anything is looked at", patience, (t) => {
-  const { status, stdout, stderr } = agentHome(t).parley(["doctor", "--agent", "nope"]);
+test("an agent that does not exist is a usage error, before anything is looked at", patience, async (t) => {
+  const { status, stdout, stderr } = await agentHome(t).parley(["doctor", "--agent", "nope"]);
   assert.deepEqual([status, stdout], [2, ""]);
   assert.match(stderr, /unknown agent nope; known agents: parley, /);
 });
 
-test("what is broken is told with what to do: agents, logins, the model", patience, (t) => {
+test("what is broken is told with what to do: agents, logins, the model", patience, async (t) => {
   const { parley, agent, keep } = agentHome(t);
   const entry = ([command, ...args]: readonly string[]) => ({ command, args });
   const authMethods = [{ type: "agent" as const, methodId: "web", name: "Browser" }];
@@ -100,7 +100,7 @@ test("what is broken is told with what to do: agents, logins, the model", patien
       dying: entry([process.execPath, "-e", "console.error('no licence'); process.exit(1)"]),
     },
   });
-  const { status, stdout } = parley(["doctor", "--json"]);
+  const { status, stdout } = await parley(["doctor", "--json"]);
   assert.equal(status, 1);
   const all = findings(stdout);
   assert.equal(stateOf(all, "agent fine"), "ok");
@@ -111,19 +111,19 @@ test("what is broken is told with what to do: agents, logins, the model", patien
   assert.equal(todo["agent gone"], "check the path, or install it");
   assert.match(all.find(({ what }) => what === "agent dying")?.detail ?? "", /no licence/);
   assert.equal(stateOf(all, "model"), "broken");
-  const one = parley(["doctor", "--agent", "fine", "--json"]);
+  const one = await parley(["doctor", "--agent", "fine", "--json"]);
   const examined = findings(one.stdout).filter(({ what }) => what.startsWith("agent "));
   assert.deepEqual(
     examined.map(({ what }) => what),
     ["agent fine"],
   );
-  assert.equal(parley(["doctor", "--agent", "nobody"]).status, 2);
+  assert.equal((await parley(["doctor", "--agent", "nobody"])).status, 2);
 });
 
-test("a config that cannot be used is told, and the rest is looked at all the same", patience, (t) => {
+test("a config that cannot be used is told, and the rest is looked at all the same", patience, async (t) => {
   const { parley, configFile } = agentHome(t);
   writeFileSync(configFile(), '{"agent": {"mode": "yolo"}}');
-  const { status, stdout } = parley(["doctor", "--json"]);
+  const { status, stdout } = await parley(["doctor", "--json"]);
   assert.equal(status, 1);
   const all = findings(stdout);
   const states = ["config", "node", "agents"].map((what) => stateOf(all, what));

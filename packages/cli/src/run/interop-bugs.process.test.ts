@@ -31,7 +31,7 @@ async function noneLeft(): Promise<void> {
   assert.deepEqual(probe.leftovers(), []);
 }
 
-suite("interoperability bugs", { concurrency: 2 }, () => {
+suite("interoperability bugs", () => {
   test("bug 1: what is no JSON on an agent's stdout is skipped", patience, async () => {
     const { status, stdout, stderr } = await probe.run({
       ...v1,

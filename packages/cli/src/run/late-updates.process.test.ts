@@ -49,7 +49,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 async function printed(command: readonly string[], ...args: readonly string[]): Promise<string> {
-  const ran = await probe.parley(["run", "--no-history", "x", ...args, ...command]);
+  const ran = await probe.started(["run", "--no-history", "x", ...args, ...command]);
   assert.deepEqual([ran.status, ran.stderr], [0, ""]);
   return ran.stdout;
 }
@@ -57,7 +57,7 @@ async function printed(command: readonly string[], ...args: readonly string[]): 
 /** The output of an agent that is told what to do in this run. */
 async function told(command: readonly string[], does: string): Promise<string> {
   const env = { PARLEY_TEST_DOES: does };
-  const { status, stdout } = await probe.parley(["run", "--no-history", "x", ...command], { env });
+  const { status, stdout } = await probe.started(["run", "--no-history", "x", ...command], { env });
   assert.equal(status, 0);
   return stdout;
 }
@@ -171,7 +171,7 @@ suite("after the answer", { concurrency: 2 }, () => {
       const mark = `${probe.mark}-stays`;
       const onEnd = `process.on("SIGTERM", () => undefined); spawn("sleep", ["1000"]); setInterval(() => undefined, 1_000);`;
       const command = agent("stays", `out(chunk("Fine."), done);`, onEnd);
-      const ran = await probe.parley(["run", "--no-history", "x", ...command], {
+      const ran = await probe.started(["run", "--no-history", "x", ...command], {
         env: { PARLEY_TEST_MARK: mark },
       });
       assert.deepEqual([ran.status, ran.stdout], [0, "Fine.\n"]);

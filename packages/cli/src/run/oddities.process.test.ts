@@ -101,7 +101,7 @@ const expectations: readonly [
   [19, "flood", ends(0, `${"x".repeat(5000)}\n`)],
 ];
 
-suite("what real agents do", { concurrency: 2 }, () => {
+suite("what real agents do", () => {
   for (const [number, name, check, args = []] of expectations) {
     const { what, agent } = oddities[name];
     test(`${number}: ${what} (${[name, ...args].join(" ")})`, patience, async () =>

@@ -29,7 +29,7 @@ const lostAnswer = { error: { code: -32002, message: "Session not found" } };
 const lost = { fail: lostAnswer.error };
 const failsOnce = { turns: [{ steps: [{ say: "one" }, down] }], otherwise: [{ say: "two" }] };
 
-suite("recovery", { concurrency: 2 }, () => {
+suite("recovery", () => {
   test("who is at a terminal may send a prompt again that failed", atTerminal, async () => {
     const again = await answered(failsOnce, "y\n");
     assert.equal(again.status, 0, again.stdout);

@@ -14,7 +14,7 @@ const agent = (version: number, ...args: string[]) => [
 const run = (version: number, prompt: string, ...flags: string[]) =>
   probe.parley(["run", "--no-history", ...flags, prompt, ...agent(version, "logged-in")]);
 
-suite("agents on the official SDK", { concurrency: 2 }, () => {
+suite("agents on the official SDK", () => {
   for (const version of [1, 2]) {
     test(`every update of version ${version} arrives, and is printed in every format`, patience, async () => {
       const ran = await run(version, "every update", "--format", "json");

@@ -23,7 +23,7 @@ const items = (...entries: readonly (readonly [string, string])[]) =>
   });
 const usage = { sessionUpdate: "usage_update", used: 53_000, size: 200_000 };
 
-suite("text", { concurrency: 2 }, () => {
+suite("text", () => {
   test("a message that comes whole is printed once, however often it comes", patience, async () => {
     const { status, stdout } = await probe.run({
       ...v2,

@@ -27,7 +27,7 @@ test("a deleted session is gone at our own agent too, and that is said", patienc
   writeFileSync(join(probe.cwd, "a.txt"), "zebra-text");
   assert.equal((await probe.parley(["run", "-s", "gone", "read a.txt"])).status, 0);
   assert.notDeepEqual(hasAnywhere("zebra-text"), []);
-  const { status, stdout, stderr } = await probe.parley(["sessions", "delete", "gone", "gone"]);
+  const { status, stdout, stderr } = await probe.started(["sessions", "delete", "gone", "gone"]);
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^Deleted \S+ from the history\. parley deleted its own copy\.\n$/);
   assert.deepEqual(hasAnywhere("zebra-text"), []);

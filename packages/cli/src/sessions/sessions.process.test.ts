@@ -23,7 +23,7 @@ test("a session that is not there, one of several and one too many are told apar
     ]);
     assert.equal(status, 0, stderr);
   }
-  const missing = await probe.parley(["sessions", "show", "nonesuch"]);
+  const missing = await probe.started(["sessions", "show", "nonesuch"]);
   assert.deepEqual(
     [missing.status, missing.stderr.split("\n")[0]],
     [1, "parley: session nonesuch not found"],
@@ -51,7 +51,7 @@ test("no sessions of a directory is not no sessions at all", patience, async () 
 });
 
 test("a list that is cut says of how many, to people and to scripts", patience, async () => {
-  const cut = await probe.parley(["sessions", "list", "-n", "1"]);
+  const cut = await probe.started(["sessions", "list", "-n", "1"]);
   assert.equal(cut.stdout.trim().split("\n").length, 1);
   assert.match(cut.stderr, /^Showing 1 of 2 sessions\. For all, use -n 2\.\n$/);
   const { data } = JSON.parse((await probe.parley(["sessions", "list", "-n", "1", "--json"])).stdout);
@@ -81,7 +81,7 @@ test(
       }
       const shown = await probe.parley(["sessions", "show", name]);
       assert.match(shown.stdout, /\n> one\n\nan answer to one\n\n> two\n\nan answer to two\n$/);
-      const exported = await probe.parley(["sessions", "export", name]);
+      const exported = await probe.started(["sessions", "export", name]);
       assert.match(exported.stdout, /> one\n\n## Agent\n\n> an answer to one\n\n## User\n\n> two\n/);
     }
   },

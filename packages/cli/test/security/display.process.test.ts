@@ -95,14 +95,14 @@ test("what was kept of it does not act either when it is shown again (TH5)", pat
   const text = Object.values(hostile).join(" then ");
   const steps: AgentStep[] = [{ say: `said ${text}` }];
   const agent = probe.agent({ otherwise: steps });
-  const ran = await probe.parley(["run", `prompt ${text}`.replaceAll("\u0000", ""), "--", ...agent]);
+  const ran = await probe.started(["run", `prompt ${text}`.replaceAll("\u0000", ""), "--", ...agent]);
   assert.equal(ran.status, 0, ran.stderr);
   const shown = [ran];
-  const { data } = JSON.parse((await probe.parley(["sessions", "list", "--json"])).stdout);
+  const { data } = JSON.parse((await probe.started(["sessions", "list", "--json"])).stdout);
   const { id } = data.sessions[0] as { id: string };
   for (const args of [["list"], ["show", id], ["search", "said"], ["show", id, "--json"]])
-    shown.push(await probe.parley(["sessions", ...args]));
-  shown.push(await probe.parley(["permissions", "log"]));
+    shown.push(await probe.started(["sessions", ...args]));
+  shown.push(await probe.started(["permissions", "log"]));
   const violations = shown.flatMap(({ stdout, stderr }) =>
     [stdout, stderr]
       .filter((printed) => acting.test(printed))

@@ -161,7 +161,7 @@ function give(): void {
 
 before(give);
 
-const parley = (args: readonly string[]): Promise<Ran> => probe.parley(args, { env });
+const parley = (args: readonly string[]): Promise<Ran> => probe.started(args, { env });
 const both = ({ stdout, stderr }: Ran) => stdout + stderr;
 const whole = async (...args: string[]) => both(await parley(args));
 

@@ -7,12 +7,20 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { AgentScenario } from "@parley/conformance/testing";
 import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
+import { runInProcess } from "./in-process.ts";
 
 export const patience = { timeout: 120_000 };
 
 export function agentHome(t: TestContext) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-agents-test-")));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // nothing that is installed on this machine is an agent here
+  const environment = {
+    PATH: "/usr/bin:/bin",
+    HOME: folder,
+    PARLEY_HOME: folder,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+  };
   let scenarios = 0;
   const configFile = () => {
     const file = join(folder, "config/config.json");
@@ -31,21 +39,17 @@ export function agentHome(t: TestContext) {
       writeFileSync(file, JSON.stringify({ parley: "agent-scenario", version: 1, ...scenario }));
       return [...programCommand("conformance/test/support/scripted-agent-process.ts"), file];
     },
-    parley(
+    /** Runs the command in this process. */
+    parley: (args: readonly string[]) => runInProcess(args, { cwd: folder, env: environment }),
+    /** Starts a process, as a shell does. */
+    started(
       args: readonly string[],
       options: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {},
     ) {
       const { status, stdout, stderr } = spawnSync(launcher, args, {
         encoding: "utf8",
         cwd: folder,
-        // nothing that is installed on this machine is an agent here
-        env: {
-          PATH: "/usr/bin:/bin",
-          HOME: folder,
-          PARLEY_HOME: folder,
-          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-          ...options.env,
-        },
+        env: { ...environment, ...options.env },
         input: options.input ?? "",
         timeout: 100_000,
       });

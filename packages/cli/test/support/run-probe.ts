@@ -15,17 +15,10 @@ import { join } from "node:path";
 import { after } from "node:test";
 import type { AgentScenario, AgentStep } from "@parley/conformance/testing";
 import { launcher, programCommand } from "../../../acp/test/support/programs.ts";
+import { type Ran, runInProcess } from "./in-process.ts";
 
-export { launcher };
+export { launcher, type Ran };
 export const patience = { timeout: 120_000 };
-
-/** What a run left behind. */
-export interface Ran {
-  readonly status: number | null;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 export interface RunEvent {
   readonly type: string;
@@ -34,12 +27,15 @@ export interface RunEvent {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** False leaves it open, for `onOutput` to write to. */
+  /** It starts a process. False leaves it open, for `onOutput` to write to. */
   readonly input?: string | false;
   readonly cwd?: string;
-  /** Sees stdout as it grows. */
+  /** Sees stdout as it grows, of a process. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void;
 }
+
+/** Commands that need neither a terminal nor a signal to end. */
+const endByThemselves: ReadonlySet<string> = new Set(["run", "sessions", "permissions", "agents", "config"]);
 
 /** A folder of its own for one file of tests: everything that parley keeps is in there. */
 export class RunProbe {
@@ -63,7 +59,16 @@ export class RunProbe {
     return [...programCommand("conformance/test/support/scripted-agent-process.ts"), file];
   }
 
+  /** Runs the command in this process, if it needs none of its own. */
   parley(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { input = "", onOutput, cwd = this.cwd } = options;
+    const needsProcess = input !== "" || onOutput !== undefined || !endByThemselves.has(args[0] ?? "");
+    if (needsProcess) return this.started(args, options);
+    return runInProcess(args, { cwd, env: this.#environment(options) });
+  }
+
+  /** Starts a process, as a shell does. */
+  started(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
     return this.#start(launcher, args, options);
   }
 
@@ -79,18 +84,22 @@ export class RunProbe {
     return this.#start("/usr/bin/script", ["--quiet", "--return", "--command", line, "/dev/null"], options);
   }
 
+  #environment({ env }: RunOptions): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      PARLEY_HOME: this.home,
+      PARLEY_MODEL: "offline",
+      // one cache for the command and for the agents, which inherit it
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(this.folder, "cache"),
+      PARLEY_TEST_MARK: this.mark,
+      ...env,
+    };
+  }
+
   #start(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
     const child = spawn(program, args, {
       cwd: options.cwd ?? this.cwd,
-      env: {
-        ...process.env,
-        PARLEY_HOME: this.home,
-        PARLEY_MODEL: "offline",
-        // one cache for the command and for the agents, which inherit it
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(this.folder, "cache"),
-        PARLEY_TEST_MARK: this.mark,
-        ...options.env,
-      },
+      env: this.#environment(options),
       stdio: "pipe",
     });
     let stdout = "";

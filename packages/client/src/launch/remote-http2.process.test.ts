@@ -1,5 +1,6 @@
 // Remote agents over HTTP/2 and over HTTP/1.1, with certificates and proxies. Alone in its process, because it changes what the
 // process trusts and its environment.
+// Needs a process of its own: it sets HTTPS_PROXY when it is loaded.
 
 import assert from "node:assert/strict";
 import { subscribe } from "node:diagnostics_channel";

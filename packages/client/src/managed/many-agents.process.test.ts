@@ -1,4 +1,5 @@
 // F11: fifty agents in one process, and nothing left of them afterwards.
+// Needs a process of its own: it counts open handles and the heap.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -132,9 +132,13 @@ async function asOrdinaryUser(t: TestContext, { root }: Scratch, work: string): 
   `;
   // The module is loaded while the process may still read everything.
   const program = `import { localFiles } from ${JSON.stringify(module)}; const root = process.argv[1]; ${script}`;
-  const child = spawn(process.execPath, [...process.execArgv, "--input-type=module", "-e", program, root], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=parley-source", "--input-type=module", "-e", program, root],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   t.after(() => child.kill("SIGKILL"));
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -204,7 +208,7 @@ function startWriter(t: TestContext, root: string) {
   const module = new URL("./local-files.ts", import.meta.url).href;
   const child = spawn(
     process.execPath,
-    [...process.execArgv, "--input-type=module", "-e", writer, root, module],
+    ["--conditions=parley-source", "--input-type=module", "-e", writer, root, module],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },

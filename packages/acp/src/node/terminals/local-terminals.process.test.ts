@@ -1,3 +1,4 @@
+// Needs a process of its own: it measures memory.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
