@@ -146,6 +146,6 @@ test("what a rule refuses is said once: at the question of the agent", patience,
   session.send({ text: "go" });
   assert.match(await answered(1), /not run/);
   const answers = session.view.timeline.flatMap((item) => (item.kind === "permission" ? [item.answer] : []));
-  assert.match(JSON.stringify(answers), /"parley.dev\/refusal":"deny exec/);
+  assert.match(JSON.stringify(answers), /"_parley.dev\/refusal":"deny exec/);
   assert.doesNotMatch(notices(), /refused/);
 });
