@@ -53,7 +53,9 @@ function check(text: string): void {
     const inner = open.at(-1);
     expected = inner === undefined ? "" : `"," or "${inner === "array" ? "]" : "}"}"`;
   };
-  const close = () => {
+  const close = (at: number) => {
+    // the parser reports an end where it misses one, too, and the mistake only then
+    if (!"}]".includes(text.charAt(at) || " ")) return;
     open.pop();
     end();
   };
