@@ -2,6 +2,11 @@
 
 import { isLoopback } from "@parley/acp/internal";
 
+/**
+ * Environment variables, such as `process.env`.
+ *
+ * @inline
+ */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -2,7 +2,7 @@
 
 import type { McpServer } from "@parley/acp/model";
 import type { FolderServer } from "@parley/agent";
-import { type BrowserLogin, mcpServerTools, type ServerLook } from "@parley/agent/internal";
+import type { BrowserLogin, ServerLook } from "@parley/agent/mcp";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { mcpLoginsFolder } from "../settings/data-folder.ts";
@@ -131,7 +131,7 @@ function failure(message: string): CommandError {
 
 async function logOut(name: string, json: boolean): Promise<number> {
   const { url } = (await serverFor(name)) as { readonly url?: string }; // those with a command have none
-  const { removeLogin } = await mcpServerTools();
+  const { removeLogin } = await import("@parley/agent/mcp");
   const removed = url !== undefined && removeLogin(mcpLoginsFolder(), url);
   const shown = escapedLine(name);
   const text = removed ? `Deleted the login to ${shown}.` : `No login to ${shown} was stored.`;
@@ -184,7 +184,7 @@ async function serverFor(name: string): Promise<McpServer> {
 async function look(server: McpServer, logIn?: (login: BrowserLogin) => Promise<void>): Promise<ServerLook> {
   // its warnings have been printed
   const { agent: { privateHosts = [] } = {} } = readConfig(() => undefined);
-  const { lookAtServer } = await mcpServerTools();
+  const { lookAtServer } = await import("@parley/agent/mcp");
   return lookAtServer(server, {
     version: ownVersion(),
     cwd: process.cwd(),

@@ -7,7 +7,7 @@ import {
   RegistryError,
   type ReportedModel,
   refreshRegistry,
-} from "@parley/agent/internal";
+} from "@parley/agent/models";
 import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { credentialsPath, registryPath } from "../settings/data-folder.ts";
 import { columns } from "../terminal/columns.ts";

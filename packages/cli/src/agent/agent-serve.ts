@@ -6,7 +6,8 @@ import { optional } from "@parley/acp/internal";
 import { withTimeout } from "@parley/acp/jsonrpc";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
-import { commandHooks, credentialsFile, openAccount } from "@parley/agent/internal";
+import { commandHooks } from "@parley/agent/config";
+import { credentialsFile, openAccount } from "@parley/agent/models";
 import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import {

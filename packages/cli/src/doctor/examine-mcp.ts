@@ -3,8 +3,7 @@
 import { RequestError } from "@parley/acp";
 import { Connection } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
-import { spawnTransport } from "@parley/acp/node";
-import { stderrTail } from "@parley/agent/internal";
+import { spawnTransport, stderrReason } from "@parley/acp/node";
 import { agentEnvironment, findProgram } from "@parley/client/internal";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -70,7 +69,7 @@ async function nameOverStdio(
   try {
     return described(await connection.request("initialize", hello, { timeoutMs }));
   } catch (error) {
-    const words = stderrTail(child.stderrTail());
+    const words = stderrReason(child.stderrTail());
     const reason = error instanceof RequestError ? `it refused: ${error.message}` : (error as Error).message; // request rejects with errors
     throw new Error(words === "" ? reason : `${reason}. It wrote:\n${words}`);
   } finally {

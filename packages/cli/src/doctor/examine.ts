@@ -2,8 +2,9 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { stderrReason } from "@parley/acp/node";
 import { ModelError } from "@parley/agent";
-import { credentialsFile, openAccount, stderrTail } from "@parley/agent/internal";
+import { credentialsFile, openAccount } from "@parley/agent/models";
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, findProgram } from "@parley/client/internal";
 import { probeAgent } from "../agents/probe-agent.ts";
@@ -166,7 +167,7 @@ async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Findi
     };
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error;
-    const words = stderrTail(error.stderr ?? "");
+    const words = stderrReason(error.stderr ?? "");
     const text = words === "" ? error.message : `${error.message}. It wrote:\n${words}`;
     const detail = text.split("\n").map(safeLine).join("\n");
     return { what, state: "broken", detail, todo: error.hint };

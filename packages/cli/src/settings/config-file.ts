@@ -4,7 +4,8 @@ import { readFileSync, statSync } from "node:fs";
 import type { ObjectShape } from "@parley/acp/internal";
 import { replaceFileSync } from "@parley/acp/node";
 import { ModelError } from "@parley/agent";
-import { type AgentConfig, agentConfigShape, chosenEndpoint } from "@parley/agent/internal";
+import { type AgentConfig, agentConfigSchema } from "@parley/agent/config";
+import { chosenEndpoint } from "@parley/agent/models";
 import { type ClientConfig, ConfigError, configuredMcpServers } from "@parley/client/config";
 import { agentEntries, checkConfig, configShape, readyAgents, setConfigValue } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
@@ -19,7 +20,7 @@ export interface Config extends ClientConfig {
 
 /** The shape of the whole file. */
 export function wholeShape(): ObjectShape {
-  return configShape(agentConfigShape);
+  return configShape(agentConfigSchema);
 }
 
 /** The text of the file; empty if it does not exist. */

@@ -3,7 +3,7 @@
 import { dirname } from "node:path";
 import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import { keyVariables } from "@parley/agent/internal";
+import { keyVariables } from "@parley/agent/models";
 import type { RemoteSpec } from "@parley/client";
 import { configuredMcpServers } from "@parley/client/config";
 import {

@@ -3,7 +3,7 @@
 import { originKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
-import type { AgentConfig, McpServerConfig } from "@parley/agent/internal";
+import type { AgentConfig, McpServerConfig } from "@parley/agent/config";
 import { ConfigError } from "@parley/client/config";
 import { mcpServer } from "@parley/client/internal";
 

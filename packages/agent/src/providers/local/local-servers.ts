@@ -5,6 +5,11 @@ import { boundedBody } from "../../network/bounded-body.ts";
 import type { KnownFacts } from "../registry/registry.ts";
 import { llamaCpp, lmStudio, ollama, type Read, vllm } from "./server-kinds.ts";
 
+/**
+ * A model server on this machine.
+ *
+ * @inline
+ */
 export interface LocalServer {
   /** The id of its provider, such as `ollama`. */
   readonly id: string;
