@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { agentConfigSchema } from "@parley/agent/config";
-import { configSchema } from "@parley/client/internal";
+import { configSchema } from "@parley/client/config";
 import { extensionsPage } from "./extensions.ts";
 import { featuresModule } from "./feature-places.ts";
 import { methodFactsModule } from "./method-facts.ts";

@@ -20,8 +20,8 @@ export {
   processKey,
 } from "./node/process-claim.ts";
 export type { SpawnTransportOptions } from "./node/spawn.ts";
-export type { StdioTransportOptions } from "./node/stdio.ts";
 export { stderrReason } from "./node/stderr-reason.ts";
+export type { StdioTransportOptions } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
 export type * from "./node/store/store-options.ts";

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { optional } from "@parley/acp/internal";
-import { type AgentEntry, loginCommandFor } from "@parley/client/internal";
+import { type AgentEntry, loginCommandFor } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";
 import { editionOption, editionText } from "../settings/edition-choice.ts";

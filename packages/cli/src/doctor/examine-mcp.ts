@@ -4,7 +4,7 @@ import { RequestError } from "@parley/acp";
 import { Connection } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { spawnTransport, stderrReason } from "@parley/acp/node";
-import { agentEnvironment, findProgram } from "@parley/client/internal";
+import { agentEnvironment, findAgentProgram } from "@parley/client/launch";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./examine.ts";
@@ -56,7 +56,7 @@ async function nameOverStdio(
   hello: object,
   timeoutMs: number,
 ): Promise<string> {
-  const found = findProgram(command, process.env, process.cwd());
+  const found = findAgentProgram(command, process.env, process.cwd());
   if (!("path" in found)) throw new Error(`command not found: ${command}`);
   const declared = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   // nothing of our environment is inherited

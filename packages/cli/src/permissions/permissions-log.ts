@@ -9,7 +9,7 @@ import {
   auditFiles,
   verifyAudit,
   verifyAuditFolder,
-} from "@parley/client/internal";
+} from "@parley/client/audit";
 import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { countOption } from "../command/option-values.ts";
 import { auditFolder } from "../settings/data-folder.ts";

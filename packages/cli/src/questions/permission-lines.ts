@@ -2,8 +2,14 @@
 
 import { relative } from "node:path";
 import { gitPatch } from "@parley/acp/internal";
-import { commandText, shownSource, summaryOf } from "@parley/client/internal";
-import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
+import {
+  commandText,
+  type PermissionChoice,
+  type PermissionQuestion,
+  type Subject,
+  shownSource,
+  summaryOf,
+} from "@parley/client/policy";
 import { diffLines } from "../draw/diff-lines.ts";
 import { drawing } from "../draw/draw-options.ts";
 import { deleted, patchRows } from "../draw/patch-rows.ts";

@@ -2,8 +2,9 @@
 
 import type { PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/internal";
+import { problemOf } from "@parley/client";
 import type { Decision } from "@parley/client/internal";
-import { canonicalPath, problemOf } from "@parley/client/internal";
+import { canonicalPath } from "@parley/client/policy";
 import { exitCodes, type LiveError } from "../live/live-error.ts";
 import type { RunFailure } from "../printers/run-printer.ts";
 import { commandToType } from "../settings/installation.ts";

@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type AgentConfig, agentConfigSchema } from "@parley/agent/config";
-import { ConfigError } from "@parley/client/config";
-import { checkConfig, configSchema, configShape } from "@parley/client/internal";
+import { ConfigError, configSchema, parseConfig } from "@parley/client/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 const read = (text: string) => {
-  const { config, warnings } = checkConfig(text, "config.json", configShape(agentConfigSchema));
+  const { config, warnings } = parseConfig(text, "config.json", agentConfigSchema);
   return { config: config as { readonly agent?: AgentConfig }, warnings }; // checked just now
 };
 const failure = (text: string): string => {

@@ -5,15 +5,14 @@ import { nearestWord, optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { keyVariables } from "@parley/agent/models";
 import type { RemoteSpec } from "@parley/client";
-import { configuredMcpServers } from "@parley/client/config";
+import { agentEntries, configuredMcpServers } from "@parley/client/config";
 import {
   type AgentEntry,
-  agentEntries,
   agentEntry,
   type CommandEntry,
   commandEntry,
   readyAgents,
-} from "@parley/client/internal";
+} from "@parley/client/launch";
 import type { NamedEdition } from "@parley/dialects";
 import { type CommandError, usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

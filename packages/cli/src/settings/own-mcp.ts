@@ -4,8 +4,7 @@ import { originKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentConfig, McpServerConfig } from "@parley/agent/config";
-import { ConfigError } from "@parley/client/config";
-import { mcpServer } from "@parley/client/internal";
+import { ConfigError, mcpServer } from "@parley/client/config";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

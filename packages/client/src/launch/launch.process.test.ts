@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
+import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "@parley/client/launch";
 import { patience, runs, scripted } from "../../test/support/managed-probe.ts";
 import type { LaunchEvent } from "../index.ts";
-import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const patient = (handshakeTimeoutMs: number) => ({ ...definition, connection: { handshakeTimeoutMs } });

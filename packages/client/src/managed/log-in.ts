@@ -111,7 +111,14 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
   await target.restart("to apply the credentials", values);
 }
 
-/** The command line that logs in to an agent. */
+/**
+ * Returns the command line of `parley` that logs in to an agent.
+ *
+ * @example
+ * import { commandEntry, loginCommandFor } from "@parley/client/launch";
+ *
+ * console.log(loginCommandFor(commandEntry(["my-agent", "--acp"])));
+ */
 export function loginCommandFor(entry: AgentEntry): string {
   const { name, origin, transport, edition } = entry;
   const isTyped = origin === "command" && transport === "stdio";

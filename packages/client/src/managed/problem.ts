@@ -42,7 +42,19 @@ interface ErrorLike {
 /** Errors that do not end the connection, and would happen again. */
 const notCrashes: ReadonlySet<string> = new Set(["aborted", "too_large", "protocol"]);
 
-/** Classifies an error answer of an agent, or the end of its connection. */
+/**
+ * Classifies an error answer of an agent, or the end of its connection.
+ *
+ * @example
+ * import { connectAgent, problemOf } from "@parley/client";
+ *
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0" });
+ * try {
+ *   await agent.newSession({ cwd: process.cwd() });
+ * } catch (error) {
+ *   if (problemOf(error).kind === "login_needed") console.error("Log in first");
+ * }
+ */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ConnectionError) {
     const { kind, message } = error;

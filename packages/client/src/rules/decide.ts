@@ -251,6 +251,14 @@ export function strictest(verdicts: readonly Verdict[]): Verdict | undefined {
 }
 
 /** Which rule, and whose. */
+/**
+ * Names a rule and where it is from, in one line.
+ *
+ * @example
+ * import { describeRule, parseRule } from "@parley/client/policy";
+ *
+ * console.log(describeRule(parseRule("read src/**", { effect: "allow", origin: "user" })));
+ */
 export function describeRule(rule: Rule): string {
   const where = rule.id === undefined ? (rule.source ?? whose[rule.origin]) : `remembered as ${rule.id}`;
   return `${rule.effect} ${ruleText(rule)} (${where})`;
