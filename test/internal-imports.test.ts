@@ -9,12 +9,12 @@ import { importsOf } from "./source-files.ts";
 /** The files without tests, by package. Write down a lower number with the change that reaches it. */
 const filesThatImportInternals: Readonly<Record<string, number>> = {
   acp: 0,
-  agent: 36,
-  cli: 51,
-  client: 56,
-  conformance: 18,
+  agent: 4,
+  cli: 32,
+  client: 25,
+  conformance: 6,
   dialects: 1,
-  gateway: 15,
+  gateway: 7,
   review: 0,
   sandbox: 1,
 };

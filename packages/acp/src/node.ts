@@ -35,6 +35,7 @@ export {
 } from "./node/terminals/local-terminals.ts";
 export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
 export type { LocalTerminal } from "./node/terminals/terminal.ts";
+export { nodePlatform } from "./node/text-platform.ts";
 export {
   type SpawnedTransport,
   serveStdio,

@@ -1,7 +1,7 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
 import { type Agent, type AgentDefinition, agent, type UnstableFeature } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import type { Hooks } from "./hooks/hooks.ts";

@@ -1,7 +1,7 @@
 // Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
 import { type ContentBlock, type PromptResult, RequestError, type StopReason } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Hooks } from "./hooks/hooks.ts";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError, type ToolDescription } from "./model/model.ts";

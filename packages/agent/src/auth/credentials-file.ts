@@ -1,7 +1,7 @@
 // Stores API keys in a file that only its owner can read. A change by another process takes effect at once.
 
 import { chmodSync, readFileSync, rmSync, statSync } from "node:fs";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
 
 /** The API keys in a file. */

@@ -1,7 +1,7 @@
 // Runs one tool call: finds the tool, asks for permission, runs it and reports the outcome to user and model.
 
 import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import { callAfter, callBefore, type HookedCall, type Hooks } from "../hooks/hooks.ts";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";

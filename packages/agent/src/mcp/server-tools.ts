@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { oneLine, withoutControls } from "../text/safe-text.ts";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
 import {

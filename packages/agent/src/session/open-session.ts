@@ -1,7 +1,7 @@
 // Opens a session: checks its folders, sets its options and commands, and starts its MCP servers.
 
 import type { AgentSession, OpenInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
 import type { McpSources } from "../mcp/sources.ts";

@@ -9,7 +9,7 @@ import {
   textOf,
 } from "@parley/acp";
 import { extensionIn, keptMessagesKey, keptRequestTokensKey, withdrawnKey } from "@parley/acp/extensions";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";

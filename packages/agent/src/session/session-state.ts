@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { type AgentSession, RequestError, type Turn } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { Effort, ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";

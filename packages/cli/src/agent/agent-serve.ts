@@ -2,8 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
 import { commandHooks } from "@parley/agent/config";

@@ -1,7 +1,7 @@
 // `parley agents check`: starts an agent and prints its name, features and login state.
 
 import { statSync } from "node:fs";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type AgentEntry, loginCommandFor } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";

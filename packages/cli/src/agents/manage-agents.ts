@@ -2,7 +2,8 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { optional, plainTextProblem } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
+import { plainTextProblem } from "@parley/acp/transport";
 import { type AgentEntry, findAgentProgram } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";

@@ -10,8 +10,8 @@ import {
   RequestError,
   type SessionConfigOption,
 } from "@parley/acp";
-import { optional, versionOf } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { versionOf } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { problemOf } from "@parley/client";
 import { type AgentEntry, launchAgent } from "@parley/client/launch";
 import { agentCredentials } from "../settings/agent-credentials.ts";

@@ -1,7 +1,8 @@
 // Determines the agent, session and directory.
 
 import type { SessionInfo } from "@parley/acp";
-import { normalPath, optional } from "@parley/acp/internal";
+import { normalPath } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { AgentSandbox } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { allSessions, isSameAgent, type ManagedConnection } from "@parley/client/internal";

@@ -2,7 +2,7 @@
 
 import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
 import { retryKey, trustKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
 import type {

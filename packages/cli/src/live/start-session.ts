@@ -2,7 +2,8 @@
 
 import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
 import { takeoverKey } from "@parley/acp/extensions";
-import { optional, versionOf } from "@parley/acp/internal";
+import { versionOf } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { LaunchError, problemOf } from "@parley/client";
 import {

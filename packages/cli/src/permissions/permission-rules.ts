@@ -1,7 +1,7 @@
 // `parley permissions list`, `add` and `revoke`: the rules in force and the remembered ones.
 
 import { realpathSync } from "node:fs";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { directoryIdentity } from "@parley/client/internal";
 import {
   enforcementOf,

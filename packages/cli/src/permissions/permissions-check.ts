@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Verdict } from "@parley/client/internal";
 import { canonicalPath, commandSubject, type Subject } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";

@@ -1,7 +1,7 @@
 // `parley permissions log` and `verify`: prints permission decisions, and verifies that the logs were not changed.
 
 import { basename } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import {
   type AuditEntry,
   type AuditFolderReport,

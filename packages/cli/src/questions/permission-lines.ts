@@ -1,7 +1,7 @@
 // A permission question as lines: what, why, the command or the change once, and the answers without a letter.
 
 import { relative } from "node:path";
-import { gitPatch } from "@parley/acp/internal";
+import { gitPatch } from "@parley/acp/view";
 import {
   commandText,
   type PermissionChoice,

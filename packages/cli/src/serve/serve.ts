@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { agentEnvironment, findAgentProgram, reachAgent } from "@parley/client/launch";
 import {
   type Gateway,

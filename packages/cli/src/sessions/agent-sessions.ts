@@ -1,7 +1,7 @@
 // `parley sessions list --agent`: lists the sessions that an agent has itself, including those of other clients.
 
 import type { SessionInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { HistorySession } from "@parley/client/history";
 import { allSessions } from "@parley/client/internal";
 import { commandEntry } from "@parley/client/launch";

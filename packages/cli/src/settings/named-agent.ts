@@ -1,7 +1,8 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
 import { dirname } from "node:path";
-import { nearestWord, optional } from "@parley/acp/internal";
+import { nearestWord } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { keyVariables } from "@parley/agent/models";
 import type { RemoteSpec } from "@parley/client";

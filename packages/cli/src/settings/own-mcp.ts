@@ -1,7 +1,7 @@
 // The MCP servers that the user gave the coding agent: `agent.mcpServers` of the config file.
 
 import { originKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import type { AgentConfig, McpServerConfig } from "@parley/agent/config";
 import { ConfigError, mcpServer } from "@parley/client/config";

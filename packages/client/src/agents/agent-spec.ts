@@ -1,6 +1,7 @@
 // Describes how an agent is started or reached.
 
-import { argumentText, isObject } from "@parley/acp/internal";
+import { argumentText } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { JsonValue } from "@parley/acp/model";
 import { editionNames, type NamedEdition } from "@parley/dialects";
 

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { type AuditEntry, auditHeader, unsealed } from "./audit-entry.ts";
 import {
   type AuditHead,

@@ -1,6 +1,6 @@
 // Merges the ready agents with those of the config file.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import type { NamedEdition } from "@parley/dialects";
 import type { CommandProfile } from "@parley/sandbox";

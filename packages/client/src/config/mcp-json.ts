@@ -1,6 +1,6 @@
 // Reads MCP servers in the shape that most tools write: `{"mcpServers":{"NAME":{…}}}`.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { ConfigError } from "./config-error.ts";
 import { type McpSection, mcpServer } from "./configured-agents.ts";

@@ -1,8 +1,8 @@
 // Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
 import type { PermissionOption } from "@parley/acp";
-import { deadline, optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { deadline } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { isProtectedPath } from "@parley/sandbox/paths";
 import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
 import { isInForce, matches } from "../rules/match.ts";

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { TerminalHandle, Terminals } from "@parley/acp";
 import { extensionIn, sandboxKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { CreateTerminalOptions, ExitStatus } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";

@@ -1,7 +1,7 @@
 // The permission question: what a person is shown and may answer.
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Verdict } from "../rules/decide.ts";
 import { isThisMachine } from "../rules/host-pattern.ts";
 import { type MatchContext, matches } from "../rules/match.ts";

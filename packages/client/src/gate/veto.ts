@@ -2,7 +2,7 @@
 
 import { RequestError } from "@parley/acp";
 import { vetoMethod } from "@parley/acp/extensions";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { SessionPolicy } from "@parley/sandbox";
 import type { RuleOperation } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";

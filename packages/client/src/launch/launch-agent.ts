@@ -7,8 +7,8 @@ import {
   client,
   RequestError,
 } from "@parley/acp";
-import { isDialectError, optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { isDialectError } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { editionNamed } from "@parley/dialects";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";

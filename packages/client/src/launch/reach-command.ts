@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Transport } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
 import { leaveAgent, noiseOf } from "@parley/acp/internal/node";
+import { optional } from "@parley/acp/jsonrpc";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-spec.ts";
 import { type AgentSandbox, type LeftBehind, sandboxedAgent } from "./agent-sandbox.ts";

@@ -1,7 +1,6 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
-import { isObject, optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { isObject, optional, withTimeout } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment } from "../agents/environment.ts";

@@ -1,7 +1,7 @@
 // Classifies errors of agents and connections by what can be done about them.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { errorKindOf, optional } from "@parley/acp/internal";
+import { errorKindOf, optional } from "@parley/acp/jsonrpc";
 
 /** The kind of a failure, by what can be done about it. */
 export type ProblemKind =

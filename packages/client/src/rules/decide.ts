@@ -2,7 +2,7 @@
 
 import { sep } from "node:path";
 import { RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { passesCode } from "../subjects/evaluated-text.ts";
 import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { shownLine } from "../subjects/shown-text.ts";

@@ -2,7 +2,7 @@
 
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";

@@ -1,6 +1,6 @@
 // Parses and prints one rule, such as `read src/**` or `exec npm test`.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { joinVariables } from "../subjects/command-words.ts";
 import type { Effect } from "../subjects/subject.ts";
 import { commandText, targetText } from "../subjects/summary.ts";

@@ -1,6 +1,6 @@
 // The scopes that an answer may have, and the rule that remembers it.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Scope, Subject } from "../subjects/subject.ts";
 import { everyLine, patternFor } from "./command-pattern.ts";
 import type { Verdict } from "./decide.ts";

@@ -1,6 +1,6 @@
 // Builds the subject of a command.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { canonicalPath } from "./canonical-path.ts";
 import { joinWords, readLine } from "./command-words.ts";
 import { notableVariables, type Variables } from "./harmless-variables.ts";

@@ -1,6 +1,7 @@
 // Converts a trace to a plan for one side: what it sends and what it waits for.
 
-import { isObject, optional, readEnvelopeHead } from "@parley/acp/internal";
+import { readEnvelopeHead } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import {
   isTraceMessage,
   parseJson,

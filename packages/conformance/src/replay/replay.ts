@@ -1,7 +1,8 @@
 // Replays one side of a recorded conversation to a live peer and reports the first divergence.
 
 import type { Transport } from "@parley/acp";
-import { type Deadline, deadline, isObject } from "@parley/acp/internal";
+import { type Deadline, deadline } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { EndReason, Sink } from "@parley/acp/transport";
 import { realClock } from "../testing/gates.ts";
 import type { Trace, TraceSide } from "../trace/trace.ts";

@@ -3,7 +3,8 @@
 // taken for those of another.
 
 import type { Log, Transport } from "@parley/acp";
-import { exactIdIn, idToJson, isObject, optional } from "@parley/acp/internal";
+import { exactIdIn, idToJson } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { EndReason, Sink } from "@parley/acp/transport";
 import { endWords } from "./agent-end.ts";
 import {

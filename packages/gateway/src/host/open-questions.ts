@@ -1,6 +1,7 @@
 // The open questions of an agent to its client. Another client can be asked again, under another id.
 
-import { idKey, isObject } from "@parley/acp/internal";
+import { idKey } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { type Message, sessionOf } from "./hosted-sessions.ts";
 
 export interface Question {

@@ -1,8 +1,9 @@
 // Fetches a registry, checks it, and stores what is read of it. A bad one changes nothing.
 
 import { readFileSync } from "node:fs";
-import { isLoopback, isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
+import { isLoopback } from "@parley/acp/transport";
 import { boundedBody } from "../../network/bounded-body.ts";
 import { type Environment, fetchThrough, proxyFor } from "../../network/proxy.ts";
 import { builtInRegistry } from "./built-in.ts";

@@ -1,6 +1,6 @@
 // Reads registries: facts about models, by provider and name, in the format of models.dev.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { allEfforts } from "../../model/efforts.ts";
 import type { Effort, ModelFacts, Price } from "../../model/model.ts";
 

@@ -1,7 +1,7 @@
 // The `read` tool: reads a text file or an image.
 
 import { basename, dirname, join } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { imageProblem } from "../../model/image-limits.ts";
 import { pdfType } from "../../model/media.ts";
 import type { MediaPart } from "../../model/model.ts";
