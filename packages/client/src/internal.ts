@@ -21,4 +21,4 @@ export type {
 } from "./managed/managed-options.ts";
 export type { ManagedPrompt } from "./managed/managed-prompt.ts";
 export type { ManagedSession } from "./managed/managed-session.ts";
-export type { Verdict } from "./rules/decide.ts";
+export type { Verdict } from "./rules/decide-by-rules.ts";

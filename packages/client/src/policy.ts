@@ -8,7 +8,7 @@ export {
   permissionPolicy,
 } from "./gate/permission-policy.ts";
 export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
-export { describeRule } from "./rules/decide.ts";
+export { describeRule } from "./rules/decide-by-rules.ts";
 export { enforcementOf, type RuleEnforcement, type RuleMount } from "./rules/enforcement.ts";
 export { isExactly } from "./rules/match.ts";
 export { type ParsedPolicy, parsePolicy } from "./rules/policy-text.ts";

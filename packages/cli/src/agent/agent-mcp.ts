@@ -12,7 +12,7 @@ import { ownServers } from "../settings/own-mcp.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import { openAddress } from "../terminal/open-address.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { readAgentConfig } from "./agent-config.ts";
+import { readAgentConfig } from "./agent-settings.ts";
 
 const help = "see parley help agent mcp";
 
@@ -141,7 +141,7 @@ async function logOut(name: string, json: boolean): Promise<number> {
 async function known() {
   const config = readAgentConfig();
   const own = ownServers(config, process.env);
-  const { folderServers } = await import("../trust/folder-servers.ts");
+  const { folderServers } = await import("../trust/trusted-servers.ts");
   const names = new Set(Object.keys(config.mcpServers ?? {}));
   const { servers, problems } = folderServers(process.cwd(), own.servers);
   const brought = { servers: servers.filter(({ server }) => !names.has(nameOf(server))), problems };

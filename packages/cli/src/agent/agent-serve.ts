@@ -23,7 +23,7 @@ import { ownServers } from "../settings/own-mcp.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { knownModels, readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
+import { knownModels, readAgentConfig, withMode, withModelErrors } from "./agent-settings.ts";
 
 export async function serve(values: Invocation["values"]): Promise<number> {
   const config = withMode(readAgentConfig(), values);
@@ -62,7 +62,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
       ...own,
       loginFolder: mcpLoginsFolder(),
       ofFolder: async (folder) =>
-        (await import("../trust/folder-servers.ts")).folderServers(folder, own.servers),
+        (await import("../trust/trusted-servers.ts")).folderServers(folder, own.servers),
     },
     ...(hasHistory && {
       store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),

@@ -140,7 +140,7 @@ test("every line is signed: one without its signature is found", (t) => {
   const lines = readFileSync(path, "utf8").split("\n");
   assert.ok(lines.slice(0, -1).every((line) => /"mac":"[\da-f]{64}"\}$/.test(line)));
   writeFileSync(path, lines.with(3, lines[3]?.replace(/,"mac":"[\da-f]+"/, "") ?? "").join("\n"));
-  assert.match(verifyAudit(path).problem ?? "", /line 4 is no entry/);
+  assert.match(verifyAudit(path).problem ?? "", /line 4 is not an entry/);
 });
 
 test("without its key nothing shows that a log was written here", (t) => {

@@ -136,7 +136,7 @@ function readLog(text: string, key: Buffer | undefined): ReadLog {
     const failed = (problem: string): ReadLog => read(`line ${at + 1} ${problem}`);
     const { body = "", mac = "" } = unsealed(line) ?? {};
     const fields = recordOf(body);
-    if (fields === undefined) return failed("is no entry");
+    if (fields === undefined) return failed("is not an entry");
     const problem = at === 0 ? headerProblem(fields) : entryProblem(fields, at, entries);
     if (problem !== undefined) return failed(problem);
     if (key !== undefined && !isSigned(key, mac, body, lines.at(-1)))

@@ -258,7 +258,7 @@ function failure(
     case "handshake_timeout": {
       const late = `${name} did not answer within ${timeoutMs / 1000} s`;
       const printed =
-        noise === undefined ? "" : `; its stdout has a line that is no message: ${shown(noise)}`;
+        noise === undefined ? "" : `; its stdout has a line that is not a message: ${shown(noise)}`;
       const lines = noise === undefined ? "" : "; each message must be JSON on one line";
       const hint = `${servesHint}${lines}; raise the timeout for an agent that starts slowly${sandboxHint}`;
       return launchError(kind, `${late}${printed}`, hint);

@@ -125,7 +125,7 @@ test("an agent whose messages take several lines is told with its first line", p
   const entry = commandEntry([process.execPath, "-e", script]);
   await assert.rejects(launchAgent(entry, { definition: patient(3_000) }), {
     kind: "handshake_timeout",
-    message: 'node did not answer within 3 s; its stdout has a line that is no message: "{"',
+    message: 'node did not answer within 3 s; its stdout has a line that is not a message: "{"',
     hint: /each message must be JSON on one line/,
   });
   // also where somebody else ends the wait; a pipe takes less than this, so the first line has been read

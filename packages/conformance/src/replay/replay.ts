@@ -13,7 +13,7 @@ import {
   type ReplayPlan,
   replayPlan,
   type SendStep,
-  sessionOf,
+  sessionOfMessage,
 } from "./replay-plan.ts";
 import type { Divergence, Replay, ReplayOptions, ReplayReport } from "./replay-report.ts";
 import { SessionNames } from "./replay-sessions.ts";
@@ -252,7 +252,7 @@ class Player implements Replay, Sink {
   }
 
   #receiveNotification(method: string, value: Json): void {
-    const session = this.#sessions.toRecorded(sessionOf(value));
+    const session = this.#sessions.toRecorded(sessionOfMessage(value));
     const gate = this.#gateOf(session);
     const step = this.#unmet(
       ({ record, message }) =>
@@ -268,7 +268,7 @@ class Player implements Replay, Sink {
 
   /** The recorded session of a live request. An unknown session is the next one in the recording. */
   #laneOf(method: string, value: Json): string | undefined {
-    const live = sessionOf(value);
+    const live = sessionOfMessage(value);
     if (live === undefined || this.#sessions.knows(live)) return this.#sessions.toRecorded(live);
     const next = this.#firstUnmet(({ kind, method: name }) => kind === "request" && name === method);
     const recorded = next?.message.session;

@@ -16,8 +16,8 @@ import {
   unanswered,
   withdrawn,
 } from "./hosted-messages.ts";
+import { canBeAskedAgain, HostedQuestions, type Question } from "./hosted-questions.ts";
 import { type Asked, continues, HostedSessions, type Message, sessionOf } from "./hosted-sessions.ts";
-import { canBeAskedAgain, OpenQuestions, type Question } from "./open-questions.ts";
 import type { ProcessClient } from "./process-client.ts";
 import { WaitingPrompts } from "./waiting-prompts.ts";
 
@@ -54,7 +54,7 @@ export class HostedProcess {
   /** Its answer to initialize; undefined before. */
   introduction: unknown;
   readonly #options: HostedOptions;
-  readonly #questions = new OpenQuestions();
+  readonly #questions = new HostedQuestions();
   readonly #prompts = new WaitingPrompts();
   /** Sessions that the present client has not taken up: it is told nothing of them. */
   #parked = new Set<string>();

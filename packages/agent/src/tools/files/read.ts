@@ -53,7 +53,7 @@ async function readPart(
 ): Promise<ToolResult> {
   const media = await mediaOrNothing(context, path);
   if (media !== undefined) return media;
-  const { text, version } = await textOf(context, path);
+  const { text, version } = await readableText(context, path);
   const shown = shownPath(context, path);
   const excerpt = headOf(text, offset, optional({ maxLines: limit }));
   const { from, to, lines } = excerpt;
@@ -125,7 +125,7 @@ function pdfResult(bytes: Uint8Array, path: string, shown: string): ToolResult {
 }
 
 /** Reads a text; suggests similar names when it does not exist. */
-export async function textOf(
+export async function readableText(
   context: ToolContext,
   path: string,
 ): Promise<{ readonly text: string; readonly version: string }> {

@@ -13,7 +13,7 @@ export interface Question {
   askedAs?: unknown;
 }
 
-export class OpenQuestions {
+export class HostedQuestions {
   /** By the id of the agent. */
   readonly #open = new Map<string, Question>();
 

@@ -41,7 +41,7 @@ const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "rememb
 /** The narrowest is named. A repository is not among them: it must not be able to give itself rights. */
 const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operator"];
 
-export function decide(subject: Subject, circumstances: Circumstances): Verdict {
+export function decideByRules(subject: Subject, circumstances: Circumstances): Verdict {
   const own = ownVerdict(subject, circumstances);
   if (own !== undefined) return own;
   const looked = namedPaths(subject, circumstances);
