@@ -9,7 +9,16 @@ import {
   type SessionConfigOption,
   type SessionUpdate,
 } from "@parley/acp";
-import { argumentText, bindMethods, charsOf, clientSessionMethods, PromptQueue, SessionEvents, unreadLimits, unsupportedContent } from "@parley/acp/internal";
+import {
+  argumentText,
+  bindMethods,
+  charsOf,
+  clientSessionMethods,
+  PromptQueue,
+  SessionEvents,
+  unreadLimits,
+  unsupportedContent,
+} from "@parley/acp/internal";
 import type { AvailableCommand, JsonValue, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
 import type { Custom } from "./log-in.ts";

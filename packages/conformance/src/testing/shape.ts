@@ -1,6 +1,14 @@
 // The shapes of scenarios.
 
-import { type CustomShape, type ObjectShape, problemsOf, type Shape, type ShapePath, type ShapeProblem, wantedBy } from "@parley/acp/internal";
+import {
+  type CustomShape,
+  type ObjectShape,
+  problemsOf,
+  type Shape,
+  type ShapePath,
+  type ShapeProblem,
+  wantedBy,
+} from "@parley/acp/internal";
 import { isObject } from "@parley/acp/jsonrpc";
 import { schemaProblem } from "@parley/acp/v2";
 import { ScenarioError } from "./scenario-error.ts";
