@@ -39,7 +39,7 @@ export const sharedByCommands = [
   { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },
   {
     name: "settings",
-    test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-config)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
+    test: /\/cli\/src\/(?:settings\/config-file|agent\/agent-settings)|\/agent\/src\/(?:auth|config|model\/model|offline\/offline-model|permissions\/modes|providers\/provider-config)/,
     minShareCount: 2,
   },
   { name: "secrets", test: /\/acp\/src\/redact\/|\/cli\/src\/settings\//, minShareCount: 2 },

@@ -2,7 +2,7 @@
 // cents and is not part of `npm test`. `npm run test:live -- openai anthropic/claude-haiku-4-5` names providers or models.
 
 import type { Model } from "@parley/agent";
-import { configuredModels } from "@parley/agent/internal";
+import { configuredModels } from "@parley/agent/models";
 import { smoke } from "../packages/agent/test/live/smoke.ts";
 
 const wanted = process.argv.slice(2);

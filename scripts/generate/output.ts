@@ -2,8 +2,8 @@
 
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { agentConfigShape } from "@parley/agent/internal";
-import { configSchema } from "@parley/client/internal";
+import { agentConfigSchema } from "@parley/agent/config";
+import { configSchema } from "@parley/client/config";
 import { extensionsPage } from "./extensions.ts";
 import { featuresModule } from "./feature-places.ts";
 import { methodFactsModule } from "./method-facts.ts";
@@ -58,7 +58,7 @@ export function generatedFiles(): Map<string, string> {
   files.set(basisFile, `${JSON.stringify(v2Basis(v2), null, 2)}\n`);
   files.set(
     "packages/cli/config.schema.json",
-    `${JSON.stringify(configSchema(agentConfigShape), null, 2)}\n`,
+    `${JSON.stringify(configSchema(agentConfigSchema), null, 2)}\n`,
   );
   files.set("docs/cli.md", printedPage("cli-page"));
   files.set("docs/chat-keys.md", printedPage("chat-keys-page"));

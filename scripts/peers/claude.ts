@@ -8,7 +8,8 @@ import { join } from "node:path";
 import type { SessionUpdate } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
 import type { ManagedAgentEvent } from "@parley/client";
-import { manageAgent, readyAgents } from "@parley/client/internal";
+import { manageAgent } from "@parley/client/internal";
+import { readyAgents } from "@parley/client/launch";
 import type { MessagesModel } from "./messages-model.ts";
 
 export interface Place {

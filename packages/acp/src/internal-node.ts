@@ -5,6 +5,5 @@ export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";
 export { stdioChannel } from "./node/stdio.ts";
-export { nodePlatform } from "./node/text-platform.ts";
 export { leaveAgent, noiseOf } from "./node/transports.ts";
 export { groupMark } from "./node/watchdog.ts";

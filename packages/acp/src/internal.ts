@@ -1,13 +1,13 @@
 // Exports for Parley's own packages only, without compatibility between versions.
 
 export { ByteTail } from "./base/byte-tail.ts";
-export { type Deadline, deadline, sleep } from "./base/deadline.ts";
+export { type Deadline, deadline } from "./base/deadline.ts";
 export { hostWithPort } from "./base/host-with-port.ts";
 export { exceedsJsonBytes } from "./base/json-size.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
 export { normalPath } from "./base/normal-path.ts";
-export { bindMethods, isObject, optional } from "./base/objects.ts";
+export { bindMethods } from "./base/objects.ts";
 export {
   type CustomShape,
   type ObjectShape,
@@ -19,11 +19,10 @@ export {
 } from "./base/shape.ts";
 export { isDialectError } from "./edition/dialect-tells.ts";
 export { editionOf, nameOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
-export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { exactIdIn, idKey, idToJson, type RequestId, readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { operationSubject, optionValue } from "./model/custom-types.ts";
-export { gitPatch, textDiff } from "./model/git-patch.ts";
+export { textDiff } from "./model/git-patch.ts";
 export { bytesFromText, isByteEncoding, shownText, textFromBytes } from "./model/text-encodings.ts";
 export { unsupportedContent } from "./peer/base/bound-wire.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
@@ -38,8 +37,5 @@ export {
   type UnreadLimits,
   unreadLimits,
 } from "./peer/client/session/unread-updates.ts";
-export { refusal } from "./transport/server/http-input.ts";
-export { isLoopback, plainTextProblem } from "./transport/unencrypted-address.ts";
-export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";
 export { unstableFeatures } from "./validation/unstable-features.ts";
 export { methodTable } from "./wire/methods.gen.ts";

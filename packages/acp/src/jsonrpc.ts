@@ -1,6 +1,8 @@
 // JSON-RPC 2.0 without ACP: one connection, in every JavaScript runtime.
 
 export { abortable, withTimeout } from "./base/abortable.ts";
+export { sleep } from "./base/deadline.ts";
+export { isObject, optional } from "./base/objects.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,
@@ -10,6 +12,7 @@ export type {
   Handlers,
   LogLevel,
 } from "./jsonrpc/connection-options.ts";
+export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export type { ErrorDetails, RequestErrorOptions } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";

@@ -20,6 +20,7 @@ export {
   processKey,
 } from "./node/process-claim.ts";
 export type { SpawnTransportOptions } from "./node/spawn.ts";
+export { stderrReason } from "./node/stderr-reason.ts";
 export type { StdioTransportOptions } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
@@ -34,6 +35,7 @@ export {
 } from "./node/terminals/local-terminals.ts";
 export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
 export type { LocalTerminal } from "./node/terminals/terminal.ts";
+export { nodePlatform } from "./node/text-platform.ts";
 export {
   type SpawnedTransport,
   serveStdio,

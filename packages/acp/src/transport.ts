@@ -20,6 +20,7 @@ export {
   type TextTransportOptions,
   textTransport,
 } from "./transport/text-transport.ts";
+export { isLoopback, plainTextProblem } from "./transport/unencrypted-address.ts";
 export {
   type ByteStreams,
   fromWebStreams,
@@ -28,3 +29,4 @@ export {
   type WebStreamOptions,
 } from "./transport/web-streams.ts";
 export type { OpenWebSocket, WebSocketLike, WebSocketTransportOptions } from "./transport/websocket.ts";
+export { wrapSink, wrapTransport } from "./transport/wrap-transport.ts";

@@ -1,7 +1,7 @@
 // Answers one prompt: reads it, runs the model loop and reports failures to the client.
 
 import { type ContentBlock, type PromptResult, RequestError, type StopReason } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Hooks } from "./hooks/hooks.ts";
 import { runLoop } from "./loop/turn-loop.ts";
 import { type Model, ModelError, type ToolDescription } from "./model/model.ts";
@@ -16,7 +16,12 @@ import { runLocalCommand } from "./session/local-commands.ts";
 import { modelOf, modeOf } from "./session/options.ts";
 import { tellOfUnusedMedia, userParts } from "./session/prompt-content.ts";
 import { rebuild } from "./session/rebuild.ts";
-import { type CodingTurn, checkRoots, type Prefix, type SessionState } from "./session/session-state.ts";
+import {
+  type CodingSessionState,
+  type CodingTurn,
+  checkRoots,
+  type Prefix,
+} from "./session/session-state.ts";
 import { situation, systemPrompt } from "./session/system-prompt.ts";
 import { tell } from "./session/tell.ts";
 import { projectFolders } from "./skills/project-folders.ts";
@@ -215,7 +220,7 @@ function describedTool({ name, description, inputSchema }: Tool): ToolDescriptio
 }
 
 /** The client removes a refused prompt and what follows from the conversation, so the model does not get it again. */
-function forgetTurn(state: SessionState): void {
+function forgetTurn(state: CodingSessionState): void {
   state.transcript.forgetTurn();
   state.counted = undefined;
   state.forgetNotes();

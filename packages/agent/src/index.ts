@@ -1,6 +1,6 @@
 // The public API of the coding agent.
 
-export { type CodingAgentOptions, codingAgent } from "./agent.ts";
+export { type CodingAgentOptions, codingAgent } from "./coding-agent.ts";
 export type { HookedCall, HookedOutcome, Hooks } from "./hooks/hooks.ts";
 export type { FolderServer, FolderServers, McpSources } from "./mcp/sources.ts";
 export {

@@ -1,11 +1,16 @@
-// The entry point for reading the config file.
+// The entry point of the config file: reads, checks and changes it.
 
 export { ConfigError } from "./config/config-error.ts";
+export { configSchema } from "./config/config-shape.ts";
 export {
   type AgentSection,
+  agentEntries,
   type ClientConfig,
   configuredAgents,
   configuredMcpServers,
   type McpSection,
+  mcpServer,
 } from "./config/configured-agents.ts";
+export { mcpJsonServers } from "./config/mcp-json.ts";
 export { type ParsedConfig, parseConfig } from "./config/parse-config.ts";
+export { setConfigValue } from "./config/set-value.ts";

@@ -1,4 +1,4 @@
-// The entry point of the permission policy.
+// The entry point of the permission policy and its rules.
 
 export type { PermissionDecision } from "./gate/decision.ts";
 export type { Overlay } from "./gate/gate-options.ts";
@@ -8,5 +8,27 @@ export {
   permissionPolicy,
 } from "./gate/permission-policy.ts";
 export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
-export { RuleError } from "./rules/rule.ts";
-export type { Operation, Scope, Subject } from "./subjects/subject.ts";
+export { describeRule } from "./rules/decide-by-rules.ts";
+export { enforcementOf, type RuleEnforcement, type RuleMount } from "./rules/enforcement.ts";
+export { isExactly } from "./rules/match.ts";
+export { type ParsedPolicy, parsePolicy } from "./rules/policy-text.ts";
+export {
+  type NewRememberedRule,
+  type RememberedRule,
+  type RememberedRules,
+  rememberedRules,
+} from "./rules/remembered.ts";
+export {
+  type ExactTarget,
+  type Rule,
+  RuleError,
+  type RuleOperation,
+  type RuleOrigin,
+  type RuleTarget,
+} from "./rules/rule.ts";
+export { parseRule, type RuleContext, ruleText } from "./rules/rule-text.ts";
+export { canonicalPath } from "./subjects/canonical-path.ts";
+export { commandSubject } from "./subjects/command-subject.ts";
+export { shownSource } from "./subjects/shown-text.ts";
+export type { Effect, Operation, Scope, Subject } from "./subjects/subject.ts";
+export { commandText, summaryOf } from "./subjects/summary.ts";

@@ -1,9 +1,10 @@
 // startGateway(): serves an agent on a port, safe by default.
 
 import type { Log } from "@parley/acp";
-import { argumentText, checkOptions, optional } from "@parley/acp/internal";
+import { argumentText, checkOptions } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
-import { addressAt, hostInUrl, isLoopback, ownHosts } from "./guard/addresses.ts";
+import { addressAt, hostInUrl, isLoopbackAddress, ownHosts } from "./guard/addresses.ts";
 import { Guard } from "./guard/guard.ts";
 import { refusalLog } from "./guard/refusal-log.ts";
 import { randomToken, tokenProblem } from "./guard/token.ts";
@@ -218,6 +219,6 @@ function hostsProblem(hosts: readonly string[] = []): string | undefined {
 }
 
 function addressProblem(host: string, isEncrypted: boolean): string | undefined {
-  if (isLoopback(host) || isEncrypted) return undefined;
+  if (isLoopbackAddress(host) || isEncrypted) return undefined;
   return `other machines reach ${host}, and the token would go there in plain text; give a certificate, or say that an encrypting proxy is in front`;
 }

@@ -24,7 +24,7 @@ import {
   rebaseCommands,
 } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
-import { type Entry, isAtOrBelow, layout } from "./mounts/layout.ts";
+import { isAtOrBelow, type LayoutEntry, layout } from "./mounts/layout.ts";
 import { hostSockets, isSocket } from "./network/host-sockets.ts";
 import type { SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
 import { secretPaths } from "./policy/secrets.ts";
@@ -54,7 +54,7 @@ export interface Grounds {
 
 /** The mounts of one command. */
 export interface MountEntries {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LayoutEntry[];
   /** Paths that must not be written, but have no mount, because they do not exist or are too many. */
   readonly notMounted: readonly string[];
   /** Those of them that do not exist. */
@@ -211,8 +211,8 @@ function leadsElsewhere(path: string, roots: readonly string[]): boolean {
   });
 }
 
-function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
-  return paths.flatMap((path): Entry[] => {
+function existing(paths: readonly string[], how: LayoutEntry["how"]): LayoutEntry[] {
+  return paths.flatMap((path): LayoutEntry[] => {
     const real = realPath(path);
     const type = real === undefined ? undefined : typeOf(real);
     return real === undefined || type === undefined || !isReachable(real) ? [] : [{ path: real, how, type }];
@@ -220,7 +220,7 @@ function existing(paths: readonly string[], how: Entry["how"]): Entry[] {
 }
 
 /** A program in a temporary folder is shown with what is beside it. Its name comes from an agent, and may lead elsewhere. */
-function programEntries(program: string, home: string): Entry[] {
+function programEntries(program: string, home: string): LayoutEntry[] {
   const isTemporary = (path: string) => temporaryPlaces.some((folder) => isAtOrBelow(path, folder));
   const real = isAbsolute(program) && normalize(program) === program ? realPath(program) : undefined;
   const folder = realPath(dirname(program));
@@ -231,11 +231,11 @@ function programEntries(program: string, home: string): Entry[] {
 }
 
 /** Folders of PATH are mounted where PATH looks for them, also if that is a link. */
-function toolEntries(folders: readonly string[], home: string, hidden: readonly string[]): Entry[] {
-  return toolChains(folders, home, hidden).flatMap((folder): Entry[] => {
+function toolEntries(folders: readonly string[], home: string, hidden: readonly string[]): LayoutEntry[] {
+  return toolChains(folders, home, hidden).flatMap((folder): LayoutEntry[] => {
     const source = realPath(folder);
     if (source === undefined || typeOf(source) !== "folder") return [];
-    const shown: Entry = { path: source, how: "read", type: "folder" };
+    const shown: LayoutEntry = { path: source, how: "read", type: "folder" };
     return source === folder ? [shown] : [shown, { path: folder, how: "read", type: "folder", source }];
   });
 }

@@ -4,7 +4,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isProcessRunning, processKey, replaceFileSync } from "@parley/acp/node";
-import { type Entry, isAtOrBelow } from "./mounts/layout.ts";
+import { isAtOrBelow, type LayoutEntry } from "./mounts/layout.ts";
 
 /** A command that runs: what it can write, and the paths that are mounts for it, which it cannot rename. */
 export interface RunningCommand {
@@ -52,7 +52,10 @@ export function commandRuns(command: RunningCommand): () => void {
  * The entries that no running command can exchange for a link before bubblewrap mounts them, which would show or open
  * what the link leads to. Covers are always safe: what they mount is empty.
  */
-export function safeEntries(entries: readonly Entry[], roots: readonly string[]): readonly Entry[] {
+export function safeEntries(
+  entries: readonly LayoutEntry[],
+  roots: readonly string[],
+): readonly LayoutEntry[] {
   const running = [...own, ...commandsOfOthers()];
   const canRename = ({ writable, mounts }: RunningCommand, path: string) =>
     !mounts.includes(path) && writable.some((each) => isAtOrBelow(path, each));

@@ -25,7 +25,14 @@ export function milliseconds(name: string, value: unknown): number {
   throw new TypeError(`${name}: expected a number of milliseconds or Infinity, got ${String(value)}`);
 }
 
-/** Resolves after `ms`, or when the signal aborts; never rejects. */
+/**
+ * Resolves after `ms` milliseconds, or when the signal aborts. It never rejects.
+ *
+ * @example
+ * import { sleep } from "@parley/acp/jsonrpc";
+ *
+ * await sleep(1_000, AbortSignal.timeout(500));
+ */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -7,7 +7,15 @@ export type Immutable<Type> = unknown extends Type
     ? Type
     : { readonly [Key in keyof Type]: Immutable<Type[Key]> };
 
-/** Whether the value is an object and neither null nor an array. */
+/**
+ * Whether a value is an object, and neither null nor an array.
+ *
+ * @example
+ * import { isObject } from "@parley/acp/jsonrpc";
+ *
+ * const value: unknown = JSON.parse('{ "limit": 3 }');
+ * if (isObject(value)) console.log(value["limit"]);
+ */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -19,7 +27,16 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
-/** The fields without those that are undefined: `{ limit, ...optional({ cwd, cursor }) }`. */
+/**
+ * Returns the fields whose value is not undefined, to build objects whose optional fields may not be undefined.
+ *
+ * @example
+ * import { optional } from "@parley/acp/jsonrpc";
+ *
+ * const cwd: string | undefined = process.argv[2];
+ * const options: { readonly limit: number; readonly cwd?: string } = { limit: 3, ...optional({ cwd }) };
+ * console.log(options);
+ */
 export function optional<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {

@@ -84,7 +84,7 @@ export class Connection {
   /**
    * Starts the transport and reads from it.
    *
-   * @throws {TypeError} When the transport has a connection already, or when a limit or time is no number above 0.
+   * @throws {TypeError} When the transport has a connection already, or when a limit or time is not a number above 0.
    */
   constructor(transport: Transport, options: ConnectionOptions) {
     this.#transport = transport;

@@ -61,7 +61,14 @@ export function isErrorKind(value: unknown): value is RequestErrorKind {
   return typeof value === "string" && (value === "other" || Object.hasOwn(errorCodes, value));
 }
 
-/** The kind of an error from the wire: `data.reason` if it is a kind with this code, else by the code. */
+/**
+ * Returns the kind of an error from the wire: `data.reason` if it is a kind with this code, else the kind of the code.
+ *
+ * @example
+ * import { errorKindOf } from "@parley/acp/jsonrpc";
+ *
+ * console.log(errorKindOf(-32000));
+ */
 export function errorKindOf(code: number, data?: unknown): RequestErrorKind {
   const reason = isObject(data) ? data["reason"] : undefined;
   if (isErrorKind(reason) && reason !== "other" && errorCodes[reason] === code) return reason;

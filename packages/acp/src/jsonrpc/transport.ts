@@ -66,7 +66,7 @@ export interface Sink {
 
 /** Why a frame could not be read. */
 export interface Fault {
-  /** No JSON, no UTF-8, over the size limit, or nested too deeply. */
+  /** The frame is not JSON, is not UTF-8, is over the size limit, or is nested too deeply. */
   readonly kind: "parse" | "utf8" | "too_large" | "too_deep";
   /** The size of the frame, as far as it is known. */
   readonly bytes: number;

@@ -36,7 +36,7 @@ export function storedEntry(entry: Entry): StoredEntry {
  *
  * @param stored The entry in its stored form.
  * @returns The entry.
- * @throws {TypeError} When its text is no JSON object, or has not what its kind must have.
+ * @throws {TypeError} When its text is not a JSON object, or lacks what its kind must have.
  * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
  * @example
  * import { type Entry, readEntry, type SessionStore } from "@parley/acp/store";
@@ -54,9 +54,9 @@ export function readEntry(stored: StoredEntry): Entry {
   try {
     value = JSON.parse(String(text));
   } catch (error) {
-    throw new TypeError(`the text of entry ${argumentText(seq)} is no JSON`, { cause: error });
+    throw new TypeError(`the text of entry ${argumentText(seq)} is not JSON`, { cause: error });
   }
-  if (!isObject(value)) throw new TypeError(`the text of entry ${argumentText(seq)} is no JSON object`);
+  if (!isObject(value)) throw new TypeError(`the text of entry ${argumentText(seq)} is not a JSON object`);
   if (kind === "update") return checkedEntry({ format, seq, time, kind, update: value });
   return checkedEntry({ format, seq, time, kind, ...value });
 }
@@ -67,7 +67,7 @@ export function readEntry(stored: StoredEntry): Entry {
  *
  * @param parsed The parsed entry.
  * @returns The entry in the current format.
- * @throws {TypeError} When it is no entry: no object, without a number, or without what its kind must have.
+ * @throws {TypeError} When it is not an entry: not an object, without a number, or without what its kind must have.
  * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
  * @example
  * import { type Entry, upgradeEntry } from "@parley/acp/store";

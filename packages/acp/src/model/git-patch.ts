@@ -27,7 +27,14 @@ interface TextChange {
   readonly newText: string;
 }
 
-/** The patch that turns `oldText` into `newText`; undefined stands for a file that does not exist. */
+/**
+ * Returns the patch that turns `oldText` into `newText`. Undefined stands for a file that does not exist.
+ *
+ * @example
+ * import { gitPatch } from "@parley/acp/view";
+ *
+ * console.log(gitPatch("notes.txt", "one\n", "one\ntwo\n"));
+ */
 export function gitPatch(path: string, oldText: string | undefined, newText: string | undefined): string {
   const body = hunks(edits(linesOf(oldText), linesOf(newText)));
   if (body === "") return "";

@@ -49,7 +49,7 @@ export interface AgentProcess extends ByteChannel {
   readonly exited: Promise<ExitStatus>;
   /** The end of stderr so far. */
   stderrTail(): string;
-  /** The first line of stdout that is no message, if nothing else came there. */
+  /** The first line of stdout that is not a message, if nothing else came there. */
   noise(): string | undefined;
   /**
    * Ends the channel and lets the agent run on: when this process exits, the watchdog gives the agent its grace time, at

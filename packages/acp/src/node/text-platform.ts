@@ -3,6 +3,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import type { TextPlatform } from "../transport/byte-channel.ts";
 
+/** The text functions of Node, which are the fastest there, for byte transports and sockets. */
 export const nodePlatform: TextPlatform = {
   decode(bytes) {
     const buffer = Buffer.isBuffer(bytes)

@@ -31,7 +31,6 @@ export interface SpawnedTransport extends Transport {
  * `serveStdio` also closes the agent and exits.
  *
  * @throws {Error} When stdio is already in use as a transport.
- * @throws {TypeError} When the argument is not an agent, for example a definition (as a rejection).
  *
  * @example
  * import { agent } from "@parley/acp";
@@ -144,7 +143,7 @@ const closeMs = 1_000;
  * `log`.
  *
  * @throws {Error} When stdio is already in use as a transport.
- * @throws {TypeError} When it is given something else than an agent.
+ * @throws {TypeError} When the argument is not an agent, for example a definition (as a rejection).
  *
  * @example
  * import { agent } from "@parley/acp";

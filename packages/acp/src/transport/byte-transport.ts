@@ -42,7 +42,7 @@ const flushChars = 64 * 1024;
  * @param channel Your pipe or socket. The transport closes it.
  * @param options The framing and the limits.
  * @returns A transport for one connection.
- * @throws {TypeError} When a limit is no number above 0.
+ * @throws {TypeError} When a limit is not a number above 0.
  * @example
  * import { type ByteChannel, byteTransport, type Transport } from "@parley/acp/transport";
  *

@@ -27,7 +27,7 @@ function inLaterTurn(callback: () => void): void {
  * They exchange text, never references.
  *
  * @returns The two ends.
- * @throws {TypeError} When a limit is no number above 0.
+ * @throws {TypeError} When a limit is not a number above 0.
  * @example
  * import { agent, client } from "@parley/acp";
  * import { memoryPair } from "@parley/acp/transport";

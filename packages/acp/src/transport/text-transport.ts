@@ -23,7 +23,7 @@ export interface TextChannel {
 
 /** Receives what a text channel reads. */
 export interface TextReceiver {
-  /** One whole text. What is no message is answered as the protocol wants it. */
+  /** Takes one whole text. If it is not a message, it is answered as the protocol requires. */
   message(text: string): void;
   /** There is room again, after `write` returned false. */
   drained(): void;

@@ -1,6 +1,13 @@
 // Detects unencrypted HTTP and WebSocket addresses of other machines.
 
-/** Whether the host is this machine, judged by its name without a lookup. */
+/**
+ * Whether the host of an address is this machine. Judges by its name, without a lookup.
+ *
+ * @example
+ * import { isLoopback } from "@parley/acp/transport";
+ *
+ * console.log(isLoopback(new URL("ws://127.0.0.1:8080/acp")));
+ */
 export function isLoopback({ hostname }: URL): boolean {
   return (
     hostname === "localhost" ||
@@ -11,7 +18,15 @@ export function isLoopback({ hostname }: URL): boolean {
   );
 }
 
-/** Why this address is unsafe, or undefined. */
+/**
+ * Says why an address is unsafe: it is unencrypted and on another machine. Returns undefined for a safe one.
+ *
+ * @example
+ * import { plainTextProblem } from "@parley/acp/transport";
+ *
+ * const problem = plainTextProblem("ws://agents.example.com/acp");
+ * if (problem !== undefined) console.error(problem);
+ */
 export function plainTextProblem(address: string | URL): string | undefined {
   const url = new URL(address);
   const secure = { "http:": "https:", "ws:": "wss:" }[url.protocol];

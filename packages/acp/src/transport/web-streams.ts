@@ -26,7 +26,7 @@ export interface WebStreamOptions extends ByteTransportOptions {
  * @param streams The two streams. The transport locks and closes them.
  * @param options The framing, the limits, and how long closing may take.
  * @returns A transport for one connection.
- * @throws {TypeError} When a stream is locked, or when a limit or time is no number above 0.
+ * @throws {TypeError} When a stream is locked, or when a limit or time is not a number above 0.
  * @example
  * import { agent } from "@parley/acp";
  * import { type ByteStreams, fromWebStreams } from "@parley/acp/transport";

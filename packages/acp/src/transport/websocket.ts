@@ -38,7 +38,7 @@ export interface WebSocketTransportOptions {
  * @param socket Opens a WebSocket of a browser, of Node or of the package `ws`, now or later; or is one. The transport closes it.
  * @param options Sizes and time limits.
  * @returns A transport for one connection.
- * @throws {TypeError} When a limit is no number above 0, or a time is no number of milliseconds.
+ * @throws {TypeError} When a limit is not a number above 0, or a time is not a number of milliseconds.
  * @example
  * import { client, webSocketTransport } from "@parley/acp";
  *

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wrapSink, wrapTransport } from "@parley/acp/internal";
+import { wrapSink, wrapTransport } from "@parley/acp/transport";
 import type { Transport } from "../index.ts";
 import type { Sink } from "../transport.ts";
 

@@ -2,7 +2,21 @@
 
 import type { Sink, Transport } from "../jsonrpc/transport.ts";
 
-/** Optional members are there when the inner transport has them. An override of `start` that looks at messages must also override `lines`. */
+/**
+ * Wraps a transport and forwards every member that is not overridden. An override of `start` that looks at messages must
+ * also override `lines`.
+ *
+ * @example
+ * import { memoryPair, wrapTransport } from "@parley/acp/transport";
+ *
+ * const [inner] = memoryPair();
+ * const logged = wrapTransport(inner, {
+ *   send(message, text) {
+ *     console.log(message);
+ *     return inner.send(message, text);
+ *   },
+ * });
+ */
 export function wrapTransport(inner: Transport, overrides: Partial<Transport>): Transport {
   return {
     start: (sink) => inner.start(sink),
@@ -17,6 +31,17 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
   };
 }
 
+/**
+ * Wraps a sink and forwards every member that is not overridden.
+ *
+ * @example
+ * import { memoryPair, wrapSink, wrapTransport } from "@parley/acp/transport";
+ *
+ * const [inner] = memoryPair();
+ * const counted = wrapTransport(inner, {
+ *   start: (sink) => inner.start(wrapSink(sink, { reject: (fault) => console.error(fault.kind) })),
+ * });
+ */
 export function wrapSink(inner: Sink, overrides: Partial<Sink>): Sink {
   return {
     message: (value, text) => inner.message(value, text),

@@ -13,8 +13,7 @@ import {
   type SessionUpdate,
   type Transport,
 } from "../../src/index.ts";
-import { wrapTransport } from "../../src/internal.ts";
-import { memoryPair } from "../../src/transport.ts";
+import { memoryPair, wrapTransport } from "../../src/transport.ts";
 import { place, quiet } from "./peer-probe.ts";
 
 export interface AttachedTransport {

@@ -14,9 +14,13 @@ import {
 import type { Registry } from "../providers/registry/registry.ts";
 import type { CredentialsFile } from "./credentials-file.ts";
 
+/** The settings of an account. */
 export interface AccountOptions {
+  /** The section `agent` of the config file. */
   readonly config: ModelConfig;
+  /** The environment variables, such as `process.env`. */
   readonly env: Environment;
+  /** The file with the stored keys. */
   readonly credentials: CredentialsFile;
   /** From the command line; overrides the environment and the config. */
   readonly model?: string;
@@ -24,9 +28,12 @@ export interface AccountOptions {
   readonly registry?: Registry;
 }
 
+/** Login and logout for the library's `agent()`. */
 export type LoginDefinition = NonNullable<AgentDefinition["auth"]>;
 
+/** The models that can be used with the keys that are there, and the login for the chosen provider. */
 export interface Account {
+  /** The models for the keys that are there now. */
   models(): ConfiguredModels;
   /** Looks for servers on this machine, unless the config forbids it or it was done just now. Never rejects. */
   discover(): Promise<void>;
@@ -37,7 +44,21 @@ export interface Account {
 /** Answers of local servers are used for this long. */
 const freshMs = 30_000;
 
-/** Throws ModelError for an unusable model. A missing key is no error: the user can log in. */
+/**
+ * Returns the models for the keys that are set and stored, and the login of the chosen provider. A missing key is not an
+ * error, since the user can log in.
+ *
+ * @throws {ModelError} When the chosen model cannot be used.
+ *
+ * @example
+ * import { codingAgent } from "@parley/agent";
+ * import { credentialsFile, openAccount } from "@parley/agent/models";
+ * import { serveStdio } from "@parley/acp/node";
+ *
+ * const credentials = credentialsFile("/home/me/.config/my-agent/credentials.json");
+ * const account = openAccount({ config: {}, env: process.env, credentials });
+ * await serveStdio(codingAgent({ auth: account.login, configured: account.models, version: "1.0.0" }));
+ */
 export function openAccount({ config, env, credentials: file, model, registry }: AccountOptions): Account {
   const credentials = new SaidKeys(file);
   const choice = {

@@ -1,21 +1,35 @@
 // Stores API keys in a file that only its owner can read. A change by another process takes effect at once.
 
 import { chmodSync, readFileSync, rmSync, statSync } from "node:fs";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
 
+/** The API keys in a file. */
 export interface CredentialsFile {
+  /** The path of the file. */
   readonly path: string;
+  /** Returns the key of a provider. */
   key(provider: string): string | undefined;
   /** Changes whenever the file changes. */
   revision(): string;
+  /** Stores the key of a provider and replaces an older one. */
   store(provider: string, key: string): void;
-  /** False when there was no key. */
+  /** Deletes the key of a provider. False when there was none. */
   remove(provider: string): boolean;
 }
 
 type Keys = Readonly<Record<string, string>>;
 
+/**
+ * Opens a file of API keys that only its owner can read. A change by another process takes effect at once. The file is
+ * created with the first key.
+ *
+ * @example
+ * import { credentialsFile } from "@parley/agent/models";
+ *
+ * const credentials = credentialsFile("/home/me/.config/my-agent/credentials.json");
+ * credentials.store("anthropic", process.env["KEY"] ?? "");
+ */
 export function credentialsFile(path: string): CredentialsFile {
   let known: { readonly revision: string; readonly keys: Keys } = { revision: "none", keys: {} };
   const current = (): Keys => {

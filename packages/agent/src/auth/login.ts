@@ -13,7 +13,20 @@ import {
 } from "../providers/provider-config.ts";
 import { scrub } from "../text/hidden-secrets.ts";
 
-/** The named provider, else that of the configured model. Throws ModelError when there is none. */
+/**
+ * Returns the provider that a key is for: the named one, else that of the configured model.
+ *
+ * @param wanted - The id of a provider, such as `anthropic`.
+ * @param credentials - Returns the stored key of a provider.
+ * @throws {ModelError} When the provider is not known, or when none is named or configured.
+ *
+ * @example
+ * import { keyProblem, loginProvider } from "@parley/agent/models";
+ *
+ * const provider = loginProvider({}, process.env, "anthropic");
+ * const problem = await keyProblem(provider, "my-key");
+ * console.log(problem ?? `${provider.label} accepts the key`);
+ */
 export function loginProvider(
   config: ModelConfig,
   env: Environment,
@@ -45,7 +58,15 @@ export function canCheckKey({ kind, apiVersion }: Endpoint): boolean {
   return kind !== "bedrock" && kind !== "vertex" && apiVersion === undefined;
 }
 
-/** Undefined when the key is accepted, else the reason, without the key. */
+/**
+ * Asks a provider whether it accepts a key. Returns undefined if it does, else the reason, without the key.
+ *
+ * @example
+ * import { keyProblem, loginProvider } from "@parley/agent/models";
+ *
+ * const provider = loginProvider({}, process.env, "openai");
+ * console.log((await keyProblem(provider, "my-key")) ?? "the key works");
+ */
 export async function keyProblem(endpoint: Endpoint, key: string): Promise<string | undefined> {
   const { baseUrl, label, headers } = endpoint;
   if (!canCheckKey(endpoint))

@@ -7,16 +7,27 @@ import type { ModelConfig } from "../providers/provider-config.ts";
 import type { CommandSandbox } from "../tools/base/tool.ts";
 import { type McpServerConfig, mcpServersShape } from "./mcp-config.ts";
 
+/** The section `agent` of the config file. docs/config.md describes each setting. */
 export interface AgentConfig extends ModelConfig {
+  /** The mode of new sessions. */
   readonly mode?: Mode;
+  /** How much a model thinks, if it can. */
   readonly effort?: Effort;
+  /** The calls that mode `ask` allows without asking. */
   readonly autoApprove?: AutoApproval;
+  /** The maximum number of model requests in one turn. Default 200. */
   readonly maxTurnRequests?: number;
+  /** The share of the context window that a conversation may fill before it is shortened. */
   readonly compactAt?: number;
+  /** Hosts on this machine or a private network that may be used. */
   readonly privateHosts?: readonly string[];
+  /** The sandbox that commands run in. Default "workspace". */
   readonly sandbox?: CommandSandbox;
+  /** Shell commands to run before and after tool calls. */
   readonly hooks?: CommandHooks;
+  /** Whether commands get the PATH of the login shell. Default true. */
   readonly loginShell?: boolean;
+  /** MCP servers by name. */
   readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
 }
 
@@ -131,7 +142,7 @@ const hooks = (description: string) =>
   }) as const;
 
 /** The JSON Schema of the section: checks config files and completes them in editors. */
-export const agentConfigShape = {
+export const agentConfigSchema = {
   type: "object",
   description: "The coding agent (`parley agent`)",
   properties: {

@@ -2,21 +2,32 @@
 
 /** One server, in the shape that most tools have in their settings. `${NAME}` stands for a variable of the environment. */
 export interface McpServerConfig {
+  /** Default: "stdio" with a command, "http" with a url. */
   readonly type?: "stdio" | "http" | "sse";
+  /** The program, without arguments. Give either `command` or `url`. */
   readonly command?: string;
+  /** The arguments of the program. */
   readonly args?: readonly string[];
+  /** Variables that are added to its environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Its working directory. Default: that of the session. */
   readonly cwd?: string;
+  /** The address of a server for "http" or "sse". */
   readonly url?: string;
+  /** Headers of every request to the address. They are never shown. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Your own registration, for servers without automatic client registration. */
   readonly oauth?: {
     readonly clientId?: string;
     readonly clientSecret?: string;
     readonly scope?: string;
     readonly callbackPort?: number;
   };
+  /** Milliseconds for its start and for each call. */
   readonly timeout?: number;
+  /** The tools to use; a name may end with `*`. Default: all. */
   readonly tools?: readonly string[];
+  /** True: the server is not started. */
   readonly disabled?: boolean;
 }
 

@@ -18,8 +18,11 @@ export interface CommandHook {
   readonly timeout?: number;
 }
 
+/** Commands to run before and after tool calls. */
 export interface CommandHooks {
+  /** A command that ends with another exit code than 0 refuses the call; its output is the reason. */
   readonly beforeTool?: readonly CommandHook[];
+  /** The model gets the output of each command together with the result of the call. */
   readonly afterTool?: readonly CommandHook[];
 }
 
@@ -27,7 +30,16 @@ const defaultSeconds = 60;
 /** What a hook may tell. */
 const maxCharacters = 8_000;
 
-/** A command that ends with another exit code than 0 refuses a call before it begins; its output is the reason. */
+/**
+ * Returns hooks that run shell commands, which get the call as JSON on stdin.
+ *
+ * @example
+ * import { codingAgent } from "@parley/agent";
+ * import { commandHooks } from "@parley/agent/config";
+ *
+ * const hooks = commandHooks({ afterTool: [{ tools: "edit|write", command: "npm run --silent lint" }] });
+ * await using agent = codingAgent({ hooks, version: "1.0.0" });
+ */
 export function commandHooks({ beforeTool = [], afterTool = [] }: CommandHooks): Hooks {
   return {
     async beforeTool(call) {

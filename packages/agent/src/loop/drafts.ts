@@ -1,7 +1,7 @@
 // Announces tool calls to the client, also while the model is still writing their arguments.
 
 import type { ToolCallStart, Turn } from "@parley/acp";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { ToolKind } from "@parley/acp/model";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/safe-text.ts";

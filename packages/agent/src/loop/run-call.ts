@@ -1,11 +1,16 @@
 // Runs one tool call: finds the tool, asks for permission, runs it and reports the outcome to user and model.
 
 import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import { callAfter, callBefore, type HookedCall, type Hooks } from "../hooks/hooks.ts";
 import type { ToolCallPart, ToolOutcome } from "../model/model.ts";
-import { decide, modesThatAllow, type PermissionState, type Verdict } from "../permissions/decide.ts";
+import {
+  decideByMode,
+  type ModeVerdict,
+  modesThatAllow,
+  type PermissionState,
+} from "../permissions/decide-by-mode.ts";
 import { isLasting, rememberLasting } from "../permissions/lasting-grants.ts";
 import { permissionOptions, type Rejection, rejection, unanswered } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
@@ -110,7 +115,7 @@ async function runPrepared(
   const { session } = turn;
   const { data: state } = session;
   const holder = prepared.access.type === "run" ? await options.context.terminals.holder() : undefined;
-  const verdict = () => decide(prepared.access, { ...permissionState(turn), ...optional({ holder }) });
+  const verdict = () => decideByMode(prepared.access, { ...permissionState(turn), ...optional({ holder }) });
   const run = () => report(part, prepared, { ...options, ...optional({ holder }) }, verdict());
   if (verdict().type !== "ask") return run();
   // decide again: an earlier question may have been answered with "always"
@@ -141,7 +146,7 @@ async function report(
   part: ToolCallPart,
   prepared: PreparedCall,
   options: HeldCall,
-  verdict: Verdict,
+  verdict: ModeVerdict,
 ): Promise<ToolOutcome> {
   const { turn } = options;
   // before the call begins: a refused call must never be shown as in progress
@@ -201,7 +206,7 @@ interface Refusal {
 /** Refused by the mode or by a rule of the client. */
 async function refusalBefore(
   { access }: PreparedCall,
-  verdict: Verdict,
+  verdict: ModeVerdict,
   { context, holder }: HeldCall,
 ): Promise<Refusal | undefined> {
   if (verdict.type === "refuse")
@@ -213,7 +218,7 @@ async function refusalBefore(
 
 function question(
   { access }: Pick<PreparedCall, "access">,
-  { subjects, reason }: Extract<Verdict, { type: "ask" }>,
+  { subjects, reason }: Extract<ModeVerdict, { type: "ask" }>,
   { turn, parent, holder }: Pick<HeldCall, "turn" | "parent" | "holder">,
   answered: (_meta: Meta | undefined) => void,
 ): PermissionOptions {
@@ -314,7 +319,7 @@ async function mayConnect(
   host: string,
 ): Promise<boolean> {
   const access = { type: "host", host, url: `https://${host}/` } as const;
-  const verdict = decide(access, permissionState(turn));
+  const verdict = decideByMode(access, permissionState(turn));
   if (verdict.type === "refuse") return false;
   const permission = verdict.type === "ask" && question({ access }, verdict, { turn }, () => undefined);
   const start = { title: `Connect to ${host}`, kind: "fetch" as const, rawInput: { host } };

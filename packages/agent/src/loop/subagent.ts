@@ -7,7 +7,7 @@ import { answerTokens, excessTokens } from "../session/compaction.ts";
 import { effortOf } from "../session/options.ts";
 import { withoutUnusedMedia } from "../session/prompt-content.ts";
 import { withoutOldOutput } from "../session/prune.ts";
-import type { CodingTurn, SessionState } from "../session/session-state.ts";
+import type { CodingSessionState, CodingTurn } from "../session/session-state.ts";
 import { Transcript } from "../session/transcript.ts";
 import { SessionSeenFiles } from "../tools/base/seen-files.ts";
 import {
@@ -68,7 +68,7 @@ class Subagent {
   readonly #context: ToolContext;
   readonly #silent: Listener;
   readonly #guard = new LoopGuard();
-  #counted: SessionState["counted"];
+  #counted: CodingSessionState["counted"];
 
   constructor(task: SubagentTask, call: ToolCall, options: SubagentOptions) {
     this.#task = task;

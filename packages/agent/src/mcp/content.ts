@@ -6,7 +6,7 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
 import type { ContentBlock } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { ToolCallContent } from "@parley/acp/model";
 import { withoutNotes } from "../model/agent-requests.ts";
 import type { MediaPart, TextPart } from "../model/model.ts";

@@ -1,10 +1,10 @@
 // Describes MCP server failures for the user and the model, without credentials.
 
 import type { Transport } from "@modelcontextprotocol/client";
+import { stderrReason } from "@parley/acp/node";
 import { HostError } from "../network/public-addresses.ts";
 import { LoginNeeded, RenewalError } from "../oauth/server-login.ts";
 import { oneLine } from "../text/safe-text.ts";
-import { stderrTail } from "../text/stderr-tail.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
@@ -19,7 +19,7 @@ export function describeFailure(
 function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | undefined): string {
   const end = transport instanceof StdioTransport ? transport.end : undefined;
   if (end !== undefined) {
-    const stderr = stderrTail(end.stderr ?? "");
+    const stderr = stderrReason(end.stderr ?? "");
     return `is not running: ${end.message ?? "it closed its output"}.${stderr === "" ? "" : `\nIt wrote:\n${stderr}`}`;
   }
   const { name, code, message, status } = factsOf(error);

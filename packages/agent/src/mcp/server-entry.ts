@@ -3,7 +3,7 @@
 
 import { isAbsolute, join } from "node:path";
 import { extensionIn, originKey } from "@parley/acp/extensions";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { secretsIn } from "@parley/acp/redact";
 import type { FetchAccess } from "../network/pinned-request.ts";

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { oneLine, withoutControls } from "../text/safe-text.ts";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
 import {
@@ -13,8 +13,8 @@ import {
   type ToolResult,
 } from "../tools/base/tool.ts";
 import { headOf, maxBytes } from "../tools/base/truncation.ts";
-import type { CallOptions, Connection } from "./connection.ts";
 import { mapContent, mapResource } from "./content.ts";
+import type { CallOptions, ServerConnection } from "./server-connection.ts";
 
 /** Minimum time between progress updates. */
 const progressMs = 100;
@@ -23,7 +23,7 @@ const maxDescription = 8 * 1024;
 const maxResources = 500;
 
 /** Returns the connection or throws ToolError. */
-export type Connected = () => Connection;
+export type Connected = () => ServerConnection;
 
 type Input = Record<string, unknown>;
 

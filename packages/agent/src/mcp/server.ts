@@ -5,7 +5,7 @@ import type { BrowserLogin } from "../oauth/browser-login.ts";
 import type { LoginFiles } from "../oauth/login-files.ts";
 import type { ServerLogin } from "../oauth/server-login.ts";
 import { type Tool, ToolError } from "../tools/base/tool.ts";
-import type { Connection, ConnectionOptions } from "./connection.ts";
+import type { ConnectionOptions, ServerConnection } from "./server-connection.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
 export interface ServerOptions
@@ -18,9 +18,9 @@ export interface ServerOptions
 
 type State =
   | { readonly type: "starting" }
-  | { readonly type: "ready"; readonly connection: Connection }
+  | { readonly type: "ready"; readonly connection: ServerConnection }
   /** It exited by itself after it was ready. */
-  | { readonly type: "ended"; readonly connection: Connection }
+  | { readonly type: "ended"; readonly connection: ServerConnection }
   | { readonly type: "failed"; readonly reason: string };
 
 const maxRestarts = 3;
@@ -95,7 +95,7 @@ export class Server {
   }
 
   /** Throws ToolError when it is not connected. */
-  connection(): Connection {
+  connection(): ServerConnection {
     if (this.#state.type === "ready" || this.#state.type === "ended") return this.#state.connection;
     const reason = this.#state.type === "failed" ? this.#state.reason : "It is still starting.";
     throw new ToolError(`The MCP server ${this.name} is not available. ${reason}`);
@@ -110,7 +110,7 @@ export class Server {
     this.#restart(this.#state.connection);
   }
 
-  #restart(connection?: Connection): void {
+  #restart(connection?: ServerConnection): void {
     this.#isReported = false;
     this.#isWaitingForLogin = false;
     this.#state = { type: "starting" };
@@ -129,10 +129,10 @@ export class Server {
 
   async #start(): Promise<void> {
     const { signal } = this.#closing;
-    let connection: Connection | undefined;
+    let connection: ServerConnection | undefined;
     try {
       // loaded only when there are servers
-      const { openConnection } = await import("./connection.ts");
+      const { openConnection } = await import("./server-connection.ts");
       this.#login ??= await this.#ownLogin();
       const opened = await openConnection(this.#entry, {
         ...this.#options,
@@ -162,7 +162,7 @@ export class Server {
     return loginOf(this.#entry, logins, privateHosts);
   }
 
-  async #refresh(connection: Connection, list: "tools" | "prompts"): Promise<void> {
+  async #refresh(connection: ServerConnection, list: "tools" | "prompts"): Promise<void> {
     try {
       if (list === "tools") return await this.#listTools(connection);
       await this.#listPrompts(connection);
@@ -172,7 +172,7 @@ export class Server {
     }
   }
 
-  async #listTools(connection: Connection): Promise<void> {
+  async #listTools(connection: ServerConnection): Promise<void> {
     const { mostTools, resourceTools, serverTools } = await import("./server-tools.ts");
     const offered = await connection.tools(this.#closing.signal);
     const listed = offered.filter(({ name }) => isWanted(name, this.#entry.tools));
@@ -187,7 +187,7 @@ export class Server {
     this.tools = all.filter(({ name }) => isWanted(name.slice(this.name.length + 1), this.#entry.tools));
   }
 
-  async #listPrompts(connection: Connection): Promise<void> {
+  async #listPrompts(connection: ServerConnection): Promise<void> {
     this.prompts = await connection.prompts(this.#closing.signal);
   }
 }

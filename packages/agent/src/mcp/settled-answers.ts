@@ -1,6 +1,6 @@
 // Makes an answer of an MCP server end the call that it answers, however it looks. The MCP client ignores what is not valid.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 
 /** The messages of a batch, or the one message, settled. */
 export function settledAnswers(value: unknown): readonly unknown[] {

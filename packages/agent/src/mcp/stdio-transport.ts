@@ -2,7 +2,8 @@
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Transport as Wire } from "@parley/acp";
-import { type AgentProcess, nodePlatform, spawnAgent } from "@parley/acp/internal/node";
+import { type AgentProcess, spawnAgent } from "@parley/acp/internal/node";
+import { nodePlatform } from "@parley/acp/node";
 import { byteTransport, type EndReason, type Fault } from "@parley/acp/transport";
 import type { StdioEntry } from "./server-entry.ts";
 import { settledAnswers } from "./settled-answers.ts";

@@ -30,7 +30,7 @@ export const tokenVariables = {
 const ofOthers = ["GOOGLE_API_KEY"];
 
 /**
- * All of them, and those of other common programs. The variables of an AWS account are not among them: Bedrock can use them,
+ * The environment variables with keys of model providers. Those of an AWS account are not among them: Bedrock can use them,
  * but they are there for the user's own commands.
  */
 export const keyVariables: readonly string[] = [

@@ -1,6 +1,6 @@
 // Summarises a conversation without a model, for the offline model.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { ModelMessage } from "./model.ts";
 
 const maxAsked = 20;

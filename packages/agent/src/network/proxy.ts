@@ -1,7 +1,12 @@
 // Finds the proxy of a request in the environment, and sends requests through it.
 
-import { isLoopback } from "@parley/acp/internal";
+import { isLoopback } from "@parley/acp/transport";
 
+/**
+ * Environment variables, such as `process.env`.
+ *
+ * @inline
+ */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -48,6 +48,38 @@ export async function checkedAddresses(url: URL, access: NetworkAccess): Promise
   );
 }
 
+/**
+ * Says why an address may not be used: its host is on this machine or in a private network, and `privateHosts` does not
+ * name it. Returns undefined for an address that may be used, and for a host that does not exist.
+ *
+ * @param privateHosts - The setting `agent.privateHosts`: `localhost:3000`, `localhost` for all its ports, or `*` for all.
+ * @param isResolving - False: looks up no name; of those without an address only `localhost` counts as private.
+ *
+ * @example
+ * import { privateHostProblem } from "@parley/agent/config";
+ *
+ * const problem = await privateHostProblem(new URL("http://localhost:8080/mcp"), ["localhost:3000"]);
+ * if (problem !== undefined) console.error(problem);
+ */
+export async function privateHostProblem(
+  url: URL,
+  privateHosts: readonly string[],
+  isResolving = true,
+): Promise<string | undefined> {
+  try {
+    await checkedAddresses(url, { privateHosts, ...(isResolving ? {} : { addressesOf: localAddresses }) });
+    return undefined;
+  } catch (error) {
+    // an unknown host is for the agent to report
+    return error instanceof HostError && error.isPrivate ? error.message : undefined;
+  }
+}
+
+/** Without a lookup: only the names of this machine are known. */
+async function localAddresses(name: string): Promise<Address[]> {
+  return /^(?:.+\.)?localhost\.?$/.test(name) ? [{ address: "127.0.0.1", family: 4 }] : [];
+}
+
 /** Whether the user's own settings allow this host, wherever it is. */
 export function isNamed(url: URL, { privateHosts }: NetworkAccess): boolean {
   return privateHosts.includes("*") || privateHosts.includes(url.host) || privateHosts.includes(url.hostname);

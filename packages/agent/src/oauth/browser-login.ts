@@ -14,6 +14,7 @@ import { type CallbackAnswer, listenForCallback } from "./callback-server.ts";
 import { oauthFetch } from "./oauth-fetch.ts";
 import type { OwnClient, ServerLogin } from "./server-login.ts";
 
+/** A login that the user finishes in a browser. */
 export interface BrowserLogin {
   /** The page to open. */
   readonly page: string;
@@ -21,6 +22,7 @@ export interface BrowserLogin {
   finish(signal: AbortSignal): Promise<void>;
   /** Takes the address that a browser on another machine was led to. False if it is not of this login. */
   take(address: string): boolean;
+  /** Ends the login and frees its address. */
   close(): void;
 }
 

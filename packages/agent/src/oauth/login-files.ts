@@ -8,7 +8,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
 import { withFileLock } from "./file-lock.ts";
 

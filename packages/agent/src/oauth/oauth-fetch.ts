@@ -1,7 +1,7 @@
 // Sends requests to authorisation servers. The words of their refusals are not passed on, since they may quote a secret.
 
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { boundedBody } from "../network/bounded-body.ts";
 import { HostError } from "../network/public-addresses.ts";
 

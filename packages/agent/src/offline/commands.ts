@@ -1,6 +1,6 @@
 // The commands of the offline model: how each is written, and what it does with the agent's tools.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type CallResult, call, type Script } from "./script.ts";
 
 /** The end of a command, with the text for the user. */

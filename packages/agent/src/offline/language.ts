@@ -3,7 +3,7 @@
 import { commands, type Done } from "./commands.ts";
 import type { Action, Script } from "./script.ts";
 
-export type Step =
+export type OfflineStep =
   | {
       readonly type: "command";
       readonly words: string;
@@ -13,10 +13,10 @@ export type Step =
   /** A scripted line. */
   | { readonly type: "action"; readonly action: Action };
 
-export type CommandStep = Extract<Step, { type: "command" }>;
+export type CommandStep = Extract<OfflineStep, { type: "command" }>;
 
 /** What was not understood, if anything. */
-export type Reading = { readonly steps: readonly Step[] } | { readonly unknown: string };
+export type Reading = { readonly steps: readonly OfflineStep[] } | { readonly unknown: string };
 
 /** A piece of a request: what the user wrote, or a file that the client attached there. */
 export type Piece = string | { readonly attached: string };
@@ -42,7 +42,7 @@ function readPieces(pieces: readonly Piece[]): Reading {
     if (/^\uE000\d+\uE001$/.test(line) && lines.length > 0) lines.push(`${lines.pop()} ${line}`);
     else if (line !== "") lines.push(line);
   }
-  const steps: Step[] = [];
+  const steps: OfflineStep[] = [];
   for (const line of lines.flatMap((each) => (scripted.test(each) ? [each] : each.split(joint)))) {
     const step = line.replace(/^then\s+/i, "");
     const words = restore(step).replace(/\n[\s\S]*$/, " …");
@@ -79,7 +79,7 @@ function mask(pieces: readonly Piece[]) {
 
 type Value = (text: string) => string;
 
-function commandStep(step: string, words: string, value: Value): Step | undefined {
+function commandStep(step: string, words: string, value: Value): OfflineStep | undefined {
   const found = commands.find(({ pattern }) => pattern.test(step));
   const { groups = {} } = found?.pattern.exec(step) ?? {};
   // a file that is merely attached is no part of a shell command
@@ -92,7 +92,7 @@ function commandStep(step: string, words: string, value: Value): Step | undefine
   return { type: "command", words, isReadOnly: found.isReadOnly === true, perform: () => found.perform(get) };
 }
 
-function scriptedStep(step: string, value: Value): Step | undefined {
+function scriptedStep(step: string, value: Value): OfflineStep | undefined {
   const { name, rest = "" } = scripted.exec(step)?.groups ?? {};
   if (name === undefined || rest.includes("\uE002")) return undefined;
   const action = actionOf(name, rest, value);

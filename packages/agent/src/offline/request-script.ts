@@ -2,7 +2,7 @@
 
 import { planRequest, testRequest } from "../model/agent-requests.ts";
 import { commands } from "./commands.ts";
-import { type CommandStep, type Piece, read, type Step } from "./language.ts";
+import { type CommandStep, type OfflineStep, type Piece, read } from "./language.ts";
 import type { OtherModels } from "./offline-model.ts";
 import { call, type Script } from "./script.ts";
 
@@ -31,7 +31,7 @@ export function requestScript(
 const noTools = "In mode chat I have no tools. Switch to ask, code or architect.";
 
 /** Scripted lines, and commands between them, just as they stand there. */
-function* play(steps: readonly Step[], { has }: ScriptOptions): Script<string> {
+function* play(steps: readonly OfflineStep[], { has }: ScriptOptions): Script<string> {
   // stands between two texts of one message; a call ends the message
   let gap = "";
   for (const step of steps) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { memoryPair } from "@parley/acp/transport";
 import { type Answer, calls, inEveryVersion, says, scriptedModel } from "../../test/support/agent-probe.ts";
 import { stubRun, stubWrite } from "../../test/support/stub-tools.ts";
-import { type CodingAgentOptions, codingAgent } from "../agent.ts";
+import { type CodingAgentOptions, codingAgent } from "../coding-agent.ts";
 import { readTool } from "../tools/files/read.ts";
 
 interface Message {

@@ -5,6 +5,8 @@ import { ownKeyVariables } from "../model/key-variables.ts";
 /**
  * The API of a provider. `openai` is the Responses API, `compatible` any Chat Completions server, `azure` OpenAI's API as Azure
  * serves it.
+ *
+ * @inline
  */
 export type ProviderKind =
   | "anthropic"

@@ -18,9 +18,11 @@ import type { ProviderModelOptions } from "./provider-model.ts";
 import { builtInRegistry } from "./registry/built-in.ts";
 import type { Registry } from "./registry/registry.ts";
 
+/** What decides which model is chosen, besides the config and the environment. */
 export interface ChooseOptions extends ProviderModelOptions {
   /** Overrides the environment and the config. */
   readonly model?: string;
+  /** The stored keys. */
   readonly credentials?: Credentials;
   /** Report a missing key with the first request only. Default false. */
   readonly isKeyOptional?: boolean;
@@ -51,7 +53,16 @@ export function chooseModel(
   return file ? recordToFile(model, file) : model;
 }
 
-/** The provider of the model that `chooseModel` chooses; undefined for the offline model and recordings. */
+/**
+ * Returns the provider of the model for new sessions; undefined for the offline model and for recordings.
+ *
+ * @throws {ModelError} When the model has an unknown provider.
+ *
+ * @example
+ * import { chosenEndpoint } from "@parley/agent/models";
+ *
+ * console.log(chosenEndpoint({ model: "anthropic" }, process.env)?.label);
+ */
 export function chosenEndpoint(
   config: ModelConfig,
   env: Environment,
@@ -116,7 +127,18 @@ export interface ConfiguredModels {
   readonly chosen: string;
 }
 
-/** Throws ModelError for an unusable name or provider. */
+/**
+ * Returns the models that can be used with the config and the keys of the environment.
+ *
+ * @throws {ModelError} When the configured model or its provider cannot be used.
+ *
+ * @example
+ * import { codingAgent } from "@parley/agent";
+ * import { configuredModels } from "@parley/agent/models";
+ *
+ * const configured = configuredModels({ model: "anthropic" }, process.env, { isKeyOptional: true });
+ * await using agent = codingAgent({ configured: () => configured, version: "1.0.0" });
+ */
 export function configuredModels(
   config: ModelConfig,
   env: Environment,

@@ -2,7 +2,11 @@
 
 import { type Environment, filled } from "./environment.ts";
 
-/** Settings of an entry in the config. The environment has the others. */
+/**
+ * Cloud settings of a provider in the config. The environment has the others.
+ *
+ * @inline
+ */
 export interface CloudConfig {
   readonly region?: string;
   readonly project?: string;
@@ -11,6 +15,11 @@ export interface CloudConfig {
   readonly apiVersion?: string;
 }
 
+/**
+ * Where a cloud serves models.
+ *
+ * @inline
+ */
 export interface CloudSettings {
   /** Undefined if something is missing, which `missing` names. */
   readonly baseUrl: string | undefined;

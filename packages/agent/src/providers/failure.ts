@@ -1,6 +1,6 @@
 // Converts provider errors to model errors, without keys or conversation (SDK errors contain the whole request).
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { ModelError, type ModelErrorKind } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
 import { scrub } from "../text/hidden-secrets.ts";

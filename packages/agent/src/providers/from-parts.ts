@@ -1,6 +1,6 @@
 // Converts the AI SDK's stream parts to model events; calls are held back until the end of the answer.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { ModelEvent, StopCause, TokenUsage } from "../model/model.ts";
 import type { ProviderKind } from "./builtin-providers.ts";
 import type { StreamPart } from "./language-model.ts";

@@ -7,13 +7,17 @@ import type { Environment } from "./environment.ts";
 import type { LocalServer } from "./local/local-servers.ts";
 import { localAddresses, type ModelConfig } from "./provider-config.ts";
 
+/** A model that can be used now. */
 export interface ReportedModel extends ModelFacts {
+  /** The id of its provider. */
   readonly provider: string;
   /** `ANTHROPIC_API_KEY`, `config` or `login`; undefined where none is needed. */
   readonly key: string | undefined;
 }
 
+/** The models that can be used now. */
 export interface ModelReport {
+  /** The models, by provider. */
   readonly models: readonly ReportedModel[];
   /** The servers on this machine that answered. */
   readonly servers: readonly LocalServer[];
@@ -21,7 +25,18 @@ export interface ModelReport {
   readonly withoutKey: readonly { readonly provider: string; readonly variable: string }[];
 }
 
-/** Throws ModelError for a provider that cannot be used. */
+/**
+ * Reports which models can be used now. Looks for model servers on this machine, unless the config forbids it.
+ *
+ * @throws {ModelError} When a provider cannot be used.
+ *
+ * @example
+ * import { modelReport } from "@parley/agent/models";
+ *
+ * const { models, withoutKey } = await modelReport({}, process.env);
+ * for (const { id, key } of models) console.log(id, key);
+ * for (const { provider, variable } of withoutKey) console.log(`${provider}: set ${variable}`);
+ */
 export async function modelReport(
   config: ModelConfig,
   env: Environment,

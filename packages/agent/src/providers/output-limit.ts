@@ -1,6 +1,6 @@
 // Keeps the output limit of a request: the AI SDK adds the tokens for thinking to it, and servers refuse what is too much.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 
 /** What is left for the answer itself when a model thinks as much as it may. */
 const answerTokens = 4_096;

@@ -9,26 +9,36 @@ import { type Environment, filled } from "./environment.ts";
 import type { LocalAddress } from "./local/local-servers.ts";
 import type { KnownFacts } from "./registry/registry.ts";
 
-/** Facts from the config that replace what is known of a model. */
+/**
+ * Facts from the config that replace what is known of a model.
+ *
+ * @inline
+ */
 export type ModelOverrides = KnownFacts;
 
+/** One provider of the config. */
 export interface ProviderConfig extends CloudConfig {
   /** Default: that of the built-in provider with this name, else `compatible`. */
   readonly kind?: ProviderKind;
   /** Including the version: `http://127.0.0.1:8000/v1`. */
   readonly baseUrl?: string;
+  /** The key itself. Prefer `apiKeyEnv` or a login, which keep it out of the file. */
   readonly apiKey?: string;
   /** The environment variable with the key. */
   readonly apiKeyEnv?: string;
+  /** Headers of every request to the provider. */
   readonly headers?: Readonly<Record<string, string>>;
   /** How many seconds the server may be silent. */
   readonly timeout?: number;
+  /** What is known of its models, by name. */
   readonly models?: Readonly<Record<string, ModelOverrides>>;
 }
 
+/** The models and providers of the config. */
 export interface ModelConfig {
   /** `provider/name`, or `offline`. */
   readonly model?: string;
+  /** Providers by id. */
   readonly providers?: Readonly<Record<string, ProviderConfig>>;
   /** Whether to look for servers on this machine. Default true. */
   readonly localServers?: boolean;
@@ -36,14 +46,19 @@ export interface ModelConfig {
   readonly registry?: string;
 }
 
+/** How a provider is reached. */
 export interface Endpoint {
   /** `anthropic`: the first half of a model's id. */
   readonly id: string;
   /** The name shown to users. */
   readonly label: string;
+  /** The API that it speaks. */
   readonly kind: ProviderKind;
+  /** The address of its API. */
   readonly baseUrl: string;
+  /** Headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether it answers only with a key. */
   readonly needsKey: boolean;
   /** Whether it is a server of the user, which may be slow. */
   readonly isOwn: boolean;
@@ -57,15 +72,21 @@ export interface Endpoint {
   key(): Key | undefined;
   /** The proxy of a request, from the environment. */
   proxy(url: URL): string | undefined;
-  /** Of Bedrock and Vertex. */
+  /** Region, project and location of Bedrock and Vertex. */
   readonly cloud: CloudSettings | undefined;
-  /** Of an Azure deployment in the old form. */
+  /** The API version of an Azure deployment in the old form. */
   readonly apiVersion: string | undefined;
+  /** What the config knows of its models. */
   readonly models: Readonly<Record<string, ModelOverrides>>;
   /** Whether the first model that it lists is used when only the provider was named. */
   readonly listsModels: boolean;
 }
 
+/**
+ * The key of a provider.
+ *
+ * @inline
+ */
 export interface Key {
   readonly value: string;
   /** Gateways of Anthropic, and Vertex, accept a bearer token instead of a key. */
@@ -78,6 +99,7 @@ export interface Key {
 
 /** The key of a login, by provider. */
 export interface Credentials {
+  /** Returns the key of a provider. */
   (provider: string): string | undefined;
   /** The key that the client has logged in with: it counts before all others. */
   readonly said?: (provider: string) => string | undefined;

@@ -26,6 +26,11 @@ import { type Endpoint, missingKey } from "./provider-config.ts";
 import { checkedFetch, firstServedModel } from "./provider-fetch.ts";
 import { callOptions } from "./to-prompt.ts";
 
+/**
+ * How a provider is asked again.
+ *
+ * @inline
+ */
 export interface ProviderModelOptions {
   readonly clock?: RetryClock;
   readonly retries?: Partial<RetryPolicy>;

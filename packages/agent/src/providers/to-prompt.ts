@@ -1,6 +1,6 @@
 // Converts model messages to AI SDK prompts, with the differences between providers.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { nearestEffort } from "../model/efforts.ts";
 import { mediaNote, mediaProblem } from "../model/media.ts";
 import type {

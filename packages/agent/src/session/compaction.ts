@@ -10,7 +10,7 @@ import { tokensOfMessage, tokensOfMessages, tokensOfText } from "../model/tokens
 import { effortOf, maxTokensOf } from "./options.ts";
 import { withoutUnusedMedia } from "./prompt-content.ts";
 import { withoutOldOutput } from "./prune.ts";
-import type { CodingTurn, Prefix, SessionState } from "./session-state.ts";
+import type { CodingSessionState, CodingTurn, Prefix } from "./session-state.ts";
 import { tell } from "./tell.ts";
 import { summaryTitle } from "./transcript.ts";
 import { showUsage } from "./usage.ts";
@@ -37,7 +37,7 @@ export interface Compaction {
 
 /** How many tokens too long the conversation is. `compactAt`: the part of the context window that it may take. */
 export function excessTokens(
-  state: Pick<SessionState, "transcript" | "counted">,
+  state: Pick<CodingSessionState, "transcript" | "counted">,
   { facts }: Model,
   system: string,
   compactAt = 1,
@@ -58,7 +58,7 @@ export function answerTokens(
   { session }: CodingTurn,
   { facts: { contextWindow, maxOutput } }: Model,
   system: string,
-  state: Pick<SessionState, "transcript" | "counted"> = session.data,
+  state: Pick<CodingSessionState, "transcript" | "counted"> = session.data,
 ): number | undefined {
   const wanted = maxTokensOf(session);
   if (maxOutput === undefined) return wanted;
@@ -76,7 +76,7 @@ function summaryTokens(turn: CodingTurn, model: Model, system: string): number |
 }
 
 function usedTokens(
-  { transcript, counted }: Pick<SessionState, "transcript" | "counted">,
+  { transcript, counted }: Pick<CodingSessionState, "transcript" | "counted">,
   system: string,
 ): number {
   const { messages } = transcript;

@@ -1,7 +1,7 @@
 // Opens a session: checks its folders, sets its options and commands, and starts its MCP servers.
 
 import type { AgentSession, OpenInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
 import type { McpSources } from "../mcp/sources.ts";
@@ -10,7 +10,7 @@ import { isMode } from "../permissions/modes.ts";
 import { projectFolders } from "../skills/project-folders.ts";
 import { ownNames } from "./commands.ts";
 import { isEffort, modeOf, type OptionDefaults, sessionOptions, setModel } from "./options.ts";
-import { checkRoots, SessionState } from "./session-state.ts";
+import { CodingSessionState, checkRoots } from "./session-state.ts";
 
 interface OpenOptions {
   readonly store: SessionStore;
@@ -39,10 +39,10 @@ export async function openSession(
     undoFolder,
     lastingGrants,
   }: OpenOptions,
-): Promise<SessionState> {
+): Promise<CodingSessionState> {
   // a stored session can still be read when its folder is gone
   if (origin === "new" || origin === "fork") await checkRoots(session.roots);
-  const state = new SessionState(
+  const state = new CodingSessionState(
     {
       version,
       changed: () => session.setAvailableCommands(state.commands(modeOf(session))),

@@ -1,7 +1,7 @@
 // Converts prompt content to model message parts; content that a model does not take becomes a note in its place.
 
 import type { ContentBlock, Turn } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { withoutNotes } from "../model/agent-requests.ts";
 import { type MediaFacts, mediaNote, mediaProblem, pdfType } from "../model/media.ts";
 import type { MediaPart, ModelMessage, TextPart } from "../model/model.ts";

@@ -9,7 +9,7 @@ import {
   textOf,
 } from "@parley/acp";
 import { extensionIn, keptMessagesKey, keptRequestTokensKey, withdrawnKey } from "@parley/acp/extensions";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { PermissionOutcome, ToolCallContent } from "@parley/acp/model";
 import type { AssistantPart } from "../model/assistant-message.ts";
 import type { MediaPart, ToolOutcome } from "../model/model.ts";
@@ -17,7 +17,7 @@ import { lastingScope } from "../permissions/lasting-grants.ts";
 import { type Rejection, rejection, remembered, unanswered } from "../permissions/question.ts";
 import { readPrompt } from "./commands.ts";
 import { isForModel, userParts } from "./prompt-content.ts";
-import type { SessionState } from "./session-state.ts";
+import type { CodingSessionState } from "./session-state.ts";
 import type { Transcript } from "./transcript.ts";
 import { noteOfAnswer } from "./undo.ts";
 
@@ -27,7 +27,7 @@ import { noteOfAnswer } from "./undo.ts";
  */
 export async function rebuild(
   entries: AsyncIterable<Entry>,
-  state: SessionState,
+  state: CodingSessionState,
   until: string,
 ): Promise<void> {
   state.transcript.clear();
@@ -71,7 +71,7 @@ function chosenOption(
 function rememberAnswer(
   chosen: PermissionOption | undefined,
   answer: PermissionOutcome,
-  { grants, lastingGrants }: SessionState,
+  { grants, lastingGrants }: CodingSessionState,
 ): void {
   if (chosen === undefined) return;
   const allows = chosen.kind === "allow_always";
@@ -84,7 +84,7 @@ function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
   return reading.type === "local" && reading.command === "permissions" && reading.argument === "clear";
 }
 
-function keepFacts(update: SessionUpdate, state: SessionState): void {
+function keepFacts(update: SessionUpdate, state: CodingSessionState): void {
   if (update.sessionUpdate === "session_info_update" && update.title != null) state.isTitled = true;
   if (update.sessionUpdate === "usage_update" && update.cost != null) state.cost = update.cost.amount;
 }

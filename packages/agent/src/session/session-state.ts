@@ -2,16 +2,16 @@
 
 import { stat } from "node:fs/promises";
 import { type AgentSession, RequestError, type Turn } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { AvailableCommand, Usage } from "@parley/acp/model";
 import { McpServers, type McpServersOptions } from "../mcp/servers.ts";
 import type { Effort, ModelFacts, ModelRequest, TokenUsage } from "../model/model.ts";
 import { costOf } from "../model/tokens.ts";
-import { Grants } from "../permissions/decide.ts";
+import { Grants } from "../permissions/decide-by-mode.ts";
 import type { LastingGrants } from "../permissions/lasting-grants.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { CustomCommands } from "../skills/custom-commands.ts";
-import type { Workspace, WorkspaceOptions } from "../tools/workspace.ts";
+import type { ToolWorkspace, WorkspaceOptions } from "../tools/workspace.ts";
 import { commandList } from "./commands.ts";
 import { GitState } from "./git-state.ts";
 import { choose, modeOf } from "./options.ts";
@@ -19,12 +19,12 @@ import { Transcript } from "./transcript.ts";
 import { SessionUndo, type SessionUndoOptions } from "./undo.ts";
 
 /** A turn of this agent: `turn.session.data` is the state of its session. */
-export type CodingTurn = Turn<SessionState>;
+export type CodingTurn = Turn<CodingSessionState>;
 
 /** What every request begins with. A compaction sends the same, so that the provider's cache has it. */
 export type Prefix = Pick<ModelRequest, "system" | "tools">;
 
-export class SessionState {
+export class CodingSessionState {
   readonly transcript = new Transcript();
   readonly grants = new Grants();
   readonly mcp: McpServers;
@@ -56,7 +56,7 @@ export class SessionState {
   /** Overrides the session's mode for the current turn (`/plan`). */
   turnMode: Mode | undefined;
   #lastTask: Promise<unknown> = Promise.resolve();
-  #workspace: { readonly identity: string; readonly opened: Workspace } | undefined;
+  #workspace: { readonly identity: string; readonly opened: ToolWorkspace } | undefined;
 
   /** Answers for more than this session. */
   readonly lastingGrants: LastingGrants | undefined;
@@ -70,8 +70,8 @@ export class SessionState {
   /** The workspace of the tools. Opened on first use, and again when the roots change. */
   async workspaceOf(
     { cwd, roots }: AgentSession,
-    open: (options: WorkspaceOptions) => Workspace,
-  ): Promise<Workspace> {
+    open: (options: WorkspaceOptions) => ToolWorkspace,
+  ): Promise<ToolWorkspace> {
     const current = this.#workspace;
     const identity = (await Promise.all(roots.map(identityOf))).join("\n");
     if (current?.identity === identity) return current.opened;

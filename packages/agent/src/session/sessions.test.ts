@@ -17,7 +17,7 @@ import {
   written,
 } from "../../test/support/agent-probe.ts";
 import { customTool, stubRead, stubWrite } from "../../test/support/stub-tools.ts";
-import { codingAgent } from "../agent.ts";
+import { codingAgent } from "../coding-agent.ts";
 import type { ModelMessage } from "../model/model.ts";
 
 const tools = [stubRead, stubWrite];

@@ -29,7 +29,7 @@ export interface WorkspaceOptions {
 /** One for all sessions of this process. */
 let loginPath: LoginPath | undefined;
 
-export type Workspace = ReturnType<typeof openWorkspace>;
+export type ToolWorkspace = ReturnType<typeof openWorkspace>;
 
 /** Throws when a root cannot be opened. */
 export function openWorkspace(options: WorkspaceOptions) {

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { client, type PromptResult, type SessionUpdate } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
-import { codingAgent } from "../../src/agent.ts";
+import { codingAgent } from "../../src/coding-agent.ts";
 import type { Model } from "../../src/model/model.ts";
 import { said } from "../support/agent-probe.ts";
 

@@ -19,7 +19,7 @@ import {
 import type { ProtocolVersion } from "@parley/acp/internal";
 import type { McpServer } from "@parley/acp/model";
 import { memoryPair } from "@parley/acp/transport";
-import { type CodingAgentOptions, codingAgent } from "../../src/agent.ts";
+import { type CodingAgentOptions, codingAgent } from "../../src/coding-agent.ts";
 import type { Model, ModelEvent, ModelFacts, ModelMessage, ModelRequest } from "../../src/model/model.ts";
 import { ModelError } from "../../src/model/model.ts";
 

@@ -52,7 +52,7 @@ export const agentCommands: readonly Command[] = [
     },
     ownsOutput: true,
     examples: ["parley agent --setup zed", "parley agent --model ollama/qwen3 --mode code"],
-    load: async () => (await import("./agent.ts")).run,
+    load: async () => (await import("./agent-command.ts")).run,
   },
   {
     name: "agent models",

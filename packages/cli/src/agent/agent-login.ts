@@ -1,10 +1,10 @@
 // `parley agent login` and `logout`: stores and deletes API keys of providers. A key is never printed, not even in part.
 
-import { credentialsFile, keyProblem, loginProvider } from "@parley/agent/internal";
+import { credentialsFile, keyProblem, loginProvider } from "@parley/agent/models";
 import { type Invocation, printAnswer } from "../command/command.ts";
 import { credentialsPath } from "../settings/data-folder.ts";
 import { askSecret } from "../terminal/secret-input.ts";
-import { agentError, readAgentConfig, withModelErrors } from "./agent-config.ts";
+import { agentError, readAgentConfig, withModelErrors } from "./agent-settings.ts";
 
 export async function login({ values, positionals, json }: Invocation): Promise<number> {
   const provider = values["provider"] ?? positionals[0];

@@ -2,7 +2,7 @@
 
 import type { McpServer } from "@parley/acp/model";
 import type { FolderServer } from "@parley/agent";
-import { type BrowserLogin, mcpServerTools, type ServerLook } from "@parley/agent/internal";
+import type { BrowserLogin, ServerLook } from "@parley/agent/mcp";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { mcpLoginsFolder } from "../settings/data-folder.ts";
@@ -12,7 +12,7 @@ import { ownServers } from "../settings/own-mcp.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import { openAddress } from "../terminal/open-address.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { readAgentConfig } from "./agent-config.ts";
+import { readAgentConfig } from "./agent-settings.ts";
 
 const help = "see parley help agent mcp";
 
@@ -131,7 +131,7 @@ function failure(message: string): CommandError {
 
 async function logOut(name: string, json: boolean): Promise<number> {
   const { url } = (await serverFor(name)) as { readonly url?: string }; // those with a command have none
-  const { removeLogin } = await mcpServerTools();
+  const { removeLogin } = await import("@parley/agent/mcp");
   const removed = url !== undefined && removeLogin(mcpLoginsFolder(), url);
   const shown = escapedLine(name);
   const text = removed ? `Deleted the login to ${shown}.` : `No login to ${shown} was stored.`;
@@ -141,7 +141,7 @@ async function logOut(name: string, json: boolean): Promise<number> {
 async function known() {
   const config = readAgentConfig();
   const own = ownServers(config, process.env);
-  const { folderServers } = await import("../trust/folder-servers.ts");
+  const { folderServers } = await import("../trust/trusted-servers.ts");
   const names = new Set(Object.keys(config.mcpServers ?? {}));
   const { servers, problems } = folderServers(process.cwd(), own.servers);
   const brought = { servers: servers.filter(({ server }) => !names.has(nameOf(server))), problems };
@@ -184,7 +184,7 @@ async function serverFor(name: string): Promise<McpServer> {
 async function look(server: McpServer, logIn?: (login: BrowserLogin) => Promise<void>): Promise<ServerLook> {
   // its warnings have been printed
   const { agent: { privateHosts = [] } = {} } = readConfig(() => undefined);
-  const { lookAtServer } = await mcpServerTools();
+  const { lookAtServer } = await import("@parley/agent/mcp");
   return lookAtServer(server, {
     version: ownVersion(),
     cwd: process.cwd(),

@@ -7,12 +7,12 @@ import {
   RegistryError,
   type ReportedModel,
   refreshRegistry,
-} from "@parley/agent/internal";
+} from "@parley/agent/models";
 import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { credentialsPath, registryPath } from "../settings/data-folder.ts";
 import { columns } from "../terminal/columns.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { knownModels, readAgentConfig, withModelErrors } from "./agent-config.ts";
+import { knownModels, readAgentConfig, withModelErrors } from "./agent-settings.ts";
 
 export async function models({ values, json }: Invocation): Promise<number> {
   const config = readAgentConfig();

@@ -2,11 +2,11 @@
 
 import { dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { sqliteStore, stdioTransport } from "@parley/acp/node";
 import { codingAgent } from "@parley/agent";
-import { commandHooks, credentialsFile, openAccount } from "@parley/agent/internal";
+import { commandHooks } from "@parley/agent/config";
+import { credentialsFile, openAccount } from "@parley/agent/models";
 import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import {
@@ -23,7 +23,7 @@ import { ownServers } from "../settings/own-mcp.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
 import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { knownModels, readAgentConfig, withMode, withModelErrors } from "./agent-config.ts";
+import { knownModels, readAgentConfig, withMode, withModelErrors } from "./agent-settings.ts";
 
 export async function serve(values: Invocation["values"]): Promise<number> {
   const config = withMode(readAgentConfig(), values);
@@ -62,7 +62,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
       ...own,
       loginFolder: mcpLoginsFolder(),
       ofFolder: async (folder) =>
-        (await import("../trust/folder-servers.ts")).folderServers(folder, own.servers),
+        (await import("../trust/trusted-servers.ts")).folderServers(folder, own.servers),
     },
     ...(hasHistory && {
       store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { memoryPair } from "@parley/acp/transport";
 import { codingAgent } from "@parley/agent";
-import { rememberedRules, ruleText } from "@parley/client/internal";
+import { rememberedRules, ruleText } from "@parley/client/policy";
 import { scoped } from "@parley/dialects";
 import { lastingGrants } from "./lasting-grants.ts";
 

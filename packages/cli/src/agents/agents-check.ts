@@ -1,8 +1,8 @@
 // `parley agents check`: starts an agent and prints its name, features and login state.
 
 import { statSync } from "node:fs";
-import { optional } from "@parley/acp/internal";
-import { type AgentEntry, loginCommandFor } from "@parley/client/internal";
+import { optional } from "@parley/acp/jsonrpc";
+import { type AgentEntry, loginCommandFor } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";
 import { editionOption, editionText } from "../settings/edition-choice.ts";

@@ -1,6 +1,6 @@
 // `parley agents login` and `logout`.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { ManagedAgent } from "@parley/client";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { deleteCredentials, storeCredentials } from "../settings/agent-credentials.ts";

@@ -2,8 +2,9 @@
 
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { optional, plainTextProblem } from "@parley/acp/internal";
-import { type AgentEntry, findProgram } from "@parley/client/internal";
+import { optional } from "@parley/acp/jsonrpc";
+import { plainTextProblem } from "@parley/acp/transport";
+import { type AgentEntry, findAgentProgram } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import { changeConfig } from "../settings/config-file.ts";
@@ -37,7 +38,7 @@ function facts(entry: AgentEntry) {
     return { name, title, origin, transport, url: entry.url, ...optional({ edition }), state };
   }
   const { command, args, install } = entry;
-  const found = findProgram(command, process.env, process.cwd());
+  const found = findAgentProgram(command, process.env, process.cwd());
   const isInstalled = "path" in found;
   const hint = install === undefined ? "" : `: ${install}`;
   return {

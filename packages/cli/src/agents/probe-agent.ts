@@ -10,9 +10,10 @@ import {
   RequestError,
   type SessionConfigOption,
 } from "@parley/acp";
-import { optional, versionOf } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
-import { type AgentEntry, launchAgent, problemOf } from "@parley/client/internal";
+import { versionOf } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
+import { problemOf } from "@parley/client";
+import { type AgentEntry, launchAgent } from "@parley/client/launch";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";

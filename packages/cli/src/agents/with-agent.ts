@@ -1,8 +1,13 @@
 // Runs an agent for one command that sends no prompt.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { type ConnectAgentOptions, connectAgent, LaunchError, type ManagedAgent } from "@parley/client";
-import { problemOf } from "@parley/client/internal";
+import {
+  type ConnectAgentOptions,
+  connectAgent,
+  LaunchError,
+  type ManagedAgent,
+  problemOf,
+} from "@parley/client";
 import { CommandError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { ChosenAgent } from "../settings/named-agent.ts";

@@ -1,8 +1,8 @@
 // `parley bridge --as v1 -- COMMAND`: connects an editor and an agent of different editions of the protocol.
 
-import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
+import { stdioChannel } from "@parley/acp/internal/node";
 import type { ExitStatus } from "@parley/acp/model";
-import { spawnTransport } from "@parley/acp/node";
+import { nodePlatform, spawnTransport } from "@parley/acp/node";
 import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { editionNamed, type NamedEdition } from "@parley/dialects";

@@ -1,7 +1,7 @@
 // Executes tool calls with the editor's files and terminals, and returns text for a model. One instance per MCP server.
 
 import { RequestError, type TerminalHandle } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { ExitStatus, TerminalSnapshot } from "@parley/acp/model";
 import type { ClientToolServices } from "@parley/acp/relay";
 import { defaultTimeoutMs } from "./tool-definitions.ts";

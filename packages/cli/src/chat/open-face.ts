@@ -3,14 +3,14 @@
 import type { ChatConfig } from "../settings/chat-config.ts";
 import { commandToType } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
-import type { Conversation, LiveSession } from "./conversation/conversation.ts";
+import type { Conversation, ConversationSession } from "./conversation/conversation.ts";
 import type { SessionReview } from "./review/session-review.ts";
 
 export interface FaceOptions {
   /** Append only. */
   readonly isPlain: boolean;
   readonly config: ChatConfig;
-  review(session: LiveSession): SessionReview | undefined;
+  review(session: ConversationSession): SessionReview | undefined;
   /** Aborts when the conversation must end. */
   readonly ending: AbortSignal;
 }

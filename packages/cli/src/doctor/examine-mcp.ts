@@ -3,9 +3,8 @@
 import { RequestError } from "@parley/acp";
 import { Connection } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
-import { spawnTransport } from "@parley/acp/node";
-import { stderrTail } from "@parley/agent/internal";
-import { agentEnvironment, findProgram } from "@parley/client/internal";
+import { spawnTransport, stderrReason } from "@parley/acp/node";
+import { agentEnvironment, findAgentProgram } from "@parley/client/launch";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { Finding } from "./examine.ts";
@@ -57,7 +56,7 @@ async function nameOverStdio(
   hello: object,
   timeoutMs: number,
 ): Promise<string> {
-  const found = findProgram(command, process.env, process.cwd());
+  const found = findAgentProgram(command, process.env, process.cwd());
   if (!("path" in found)) throw new Error(`command not found: ${command}`);
   const declared = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   // nothing of our environment is inherited
@@ -70,7 +69,7 @@ async function nameOverStdio(
   try {
     return described(await connection.request("initialize", hello, { timeoutMs }));
   } catch (error) {
-    const words = stderrTail(child.stderrTail());
+    const words = stderrReason(child.stderrTail());
     const reason = error instanceof RequestError ? `it refused: ${error.message}` : (error as Error).message; // request rejects with errors
     throw new Error(words === "" ? reason : `${reason}. It wrote:\n${words}`);
   } finally {

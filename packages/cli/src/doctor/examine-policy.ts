@@ -1,7 +1,6 @@
 // Checks whether the permission rules can be read.
 
-import { rememberedRules } from "@parley/client/internal";
-import { RuleError } from "@parley/client/policy";
+import { RuleError, rememberedRules } from "@parley/client/policy";
 import { machinePolicy, readPolicy } from "../permissions/policy-rules.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";
 import type { Finding } from "./examine.ts";

@@ -2,10 +2,11 @@
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { stderrReason } from "@parley/acp/node";
 import { ModelError } from "@parley/agent";
-import { credentialsFile, openAccount, stderrTail } from "@parley/agent/internal";
+import { credentialsFile, openAccount } from "@parley/agent/models";
 import { LaunchError } from "@parley/client";
-import { type AgentEntry, findProgram } from "@parley/client/internal";
+import { type AgentEntry, findAgentProgram } from "@parley/client/launch";
 import { probeAgent } from "../agents/probe-agent.ts";
 import { CommandError } from "../command/command.ts";
 import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
@@ -125,7 +126,7 @@ export async function examineAgents(
     if (only !== undefined && entry.name !== only) continue;
     const isExpected = only !== undefined || entry.origin !== "ready" || entry.name === "parley";
     const isThere =
-      entry.transport !== "stdio" || "path" in findProgram(entry.command, process.env, process.cwd());
+      entry.transport !== "stdio" || "path" in findAgentProgram(entry.command, process.env, process.cwd());
     if (isThere || isExpected) findings.push(await examineAgent(entry, timeoutMs));
     else absent.push(entry.name);
   }
@@ -166,7 +167,7 @@ async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Findi
     };
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error;
-    const words = stderrTail(error.stderr ?? "");
+    const words = stderrReason(error.stderr ?? "");
     const text = words === "" ? error.message : `${error.message}. It wrote:\n${words}`;
     const detail = text.split("\n").map(safeLine).join("\n");
     return { what, state: "broken", detail, todo: error.hint };

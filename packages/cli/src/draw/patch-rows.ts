@@ -1,7 +1,6 @@
 // Reads a patch as rows. A broken patch is read as far as it makes sense; no line of it is left out.
 
-import { gitPatch } from "@parley/acp/internal";
-import type { ToolCallItem } from "@parley/acp/view";
+import { gitPatch, type ToolCallItem } from "@parley/acp/view";
 import { escapedSource } from "../terminal/sanitise.ts";
 import { sourceLines, untabbed } from "./text-lines.ts";
 

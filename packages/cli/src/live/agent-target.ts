@@ -1,18 +1,13 @@
 // Determines the agent, session and directory.
 
 import type { SessionInfo } from "@parley/acp";
-import { normalPath, optional } from "@parley/acp/internal";
+import { normalPath } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { AgentSandbox } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
-import {
-  allSessions,
-  commandEntry,
-  enforcementOf,
-  isSameAgent,
-  type ManagedConnection,
-  type Rule,
-  type RuleMount,
-} from "@parley/client/internal";
+import { allSessions, isSameAgent, type ManagedConnection } from "@parley/client/internal";
+import { commandEntry } from "@parley/client/launch";
+import { enforcementOf, type Rule, type RuleMount } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";

@@ -2,19 +2,18 @@
 
 import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
 import { retryKey, trustKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
-import {
-  agentEnvironment,
-  type Decision,
-  hasExactTitles,
-  type ManagedConnection,
-  type ManagedSession,
-  type ManagedSessionOptions,
-  type PermissionAsker,
-  type RecordedSession,
+import type {
+  Decision,
+  ManagedConnection,
+  ManagedSession,
+  ManagedSessionOptions,
+  PermissionAsker,
+  RecordedSession,
 } from "@parley/client/internal";
+import { agentEnvironment, hasExactTitles } from "@parley/client/launch";
 import { deferredGate } from "../permissions/deferred-gate.ts";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";

@@ -3,8 +3,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { McpServer } from "@parley/acp/model";
-import { ConfigError } from "@parley/client/config";
-import { mcpJsonServers } from "@parley/client/internal";
+import { ConfigError, mcpJsonServers } from "@parley/client/config";
 import { usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

@@ -2,18 +2,18 @@
 
 import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
 import { takeoverKey } from "@parley/acp/extensions";
-import { optional, versionOf } from "@parley/acp/internal";
+import { versionOf } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
-import { LaunchError } from "@parley/client";
+import { LaunchError, problemOf } from "@parley/client";
 import {
-  endHint,
   type ManageAgentOptions,
   type ManagedConnection,
   type ManagedSession,
   type ManagedSessionOptions,
   manageAgent,
-  problemOf,
 } from "@parley/client/internal";
+import { endHint } from "@parley/client/launch";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import { isTokenRefusal } from "../settings/remote-address.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";

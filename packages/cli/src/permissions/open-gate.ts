@@ -2,17 +2,10 @@
 
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { optional } from "@parley/acp/internal";
-import {
-  auditLog,
-  type Gate,
-  type GateOptions,
-  permissionGate,
-  type Rule,
-  rememberedRules,
-  reviewer,
-} from "@parley/client/internal";
-import { RuleError } from "@parley/client/policy";
+import { optional } from "@parley/acp/jsonrpc";
+import { auditLog } from "@parley/client/audit";
+import { type Gate, type GateOptions, permissionGate, reviewer } from "@parley/client/internal";
+import { type Rule, RuleError, rememberedRules } from "@parley/client/policy";
 import {
   auditFolder,
   configPath,

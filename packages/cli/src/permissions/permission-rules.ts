@@ -1,16 +1,17 @@
 // `parley permissions list`, `add` and `revoke`: the rules in force and the remembered ones.
 
 import { realpathSync } from "node:fs";
-import { optional } from "@parley/acp/internal";
-import type { RememberedRules, Rule } from "@parley/client/internal";
+import { optional } from "@parley/acp/jsonrpc";
+import { directoryIdentity } from "@parley/client/internal";
 import {
-  directoryIdentity,
   enforcementOf,
   parseRule,
+  type RememberedRules,
+  type Rule,
+  RuleError,
   rememberedRules,
   ruleText,
-} from "@parley/client/internal";
-import { RuleError } from "@parley/client/policy";
+} from "@parley/client/policy";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, parseTime } from "../command/option-values.ts";
 import { permissionsPath, policyPath } from "../settings/data-folder.ts";

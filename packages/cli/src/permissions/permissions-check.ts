@@ -2,9 +2,9 @@
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
-import { optional } from "@parley/acp/internal";
-import { canonicalPath, commandSubject, type Verdict } from "@parley/client/internal";
-import type { Subject } from "@parley/client/policy";
+import { optional } from "@parley/acp/jsonrpc";
+import type { Verdict } from "@parley/client/internal";
+import { canonicalPath, commandSubject, type Subject } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
 import { readConfig } from "../settings/config-file.ts";

@@ -1,7 +1,7 @@
 // `parley permissions log` and `verify`: prints permission decisions, and verifies that the logs were not changed.
 
 import { basename } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import {
   type AuditEntry,
   type AuditFolderReport,
@@ -9,7 +9,7 @@ import {
   auditFiles,
   verifyAudit,
   verifyAuditFolder,
-} from "@parley/client/internal";
+} from "@parley/client/audit";
 import { CommandError, type Invocation, printAnswer } from "../command/command.ts";
 import { countOption } from "../command/option-values.ts";
 import { auditFolder } from "../settings/data-folder.ts";

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { auditLog } from "@parley/client/internal";
+import { auditLog } from "@parley/client/audit";
 import { trustedFolders, workspaceSettings } from "@parley/client/trust";
 import { launcher } from "../../../acp/test/support/programs.ts";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";

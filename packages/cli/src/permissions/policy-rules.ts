@@ -1,9 +1,7 @@
 // Reads permission rules: of the machine, the user, and the file and options of a run.
 
 import { readFileSync, statSync } from "node:fs";
-import type { Rule } from "@parley/client/internal";
-import { type Effect, parsePolicy, parseRule } from "@parley/client/internal";
-import { RuleError } from "@parley/client/policy";
+import { type Effect, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import { policyPath } from "../settings/data-folder.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";

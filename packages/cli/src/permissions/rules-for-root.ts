@@ -1,6 +1,6 @@
 // Rules that root may not use.
 
-import { describeRule, type Rule } from "@parley/client/internal";
+import { describeRule, type Rule } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 
 export function allowsEverything({ effect, operation }: Pick<Rule, "effect" | "operation">): boolean {

@@ -1,7 +1,7 @@
 // Prints `--format quiet` and `--format json`.
 
 import type { Entry } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { applyEntry, createView } from "@parley/acp/view";
 import { escapedJson, safeLine, safeText } from "../terminal/sanitise.ts";
 import type { Output } from "./output.ts";

@@ -1,7 +1,13 @@
 // The answers to a permission question: letters for the usual ones, numbers for the others.
 
-import { commandText, parseRule, shownSource } from "@parley/client/internal";
-import { type PermissionChoice, type PermissionQuestion, RuleError } from "@parley/client/policy";
+import {
+  commandText,
+  type PermissionChoice,
+  type PermissionQuestion,
+  parseRule,
+  RuleError,
+  shownSource,
+} from "@parley/client/policy";
 import { nearText } from "../terminal/near-text.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import type { ShownAnswer } from "./answer-rows.ts";

@@ -1,9 +1,15 @@
 // A permission question as lines: what, why, the command or the change once, and the answers without a letter.
 
 import { relative } from "node:path";
-import { gitPatch } from "@parley/acp/internal";
-import { commandText, shownSource, summaryOf } from "@parley/client/internal";
-import type { PermissionChoice, PermissionQuestion, Subject } from "@parley/client/policy";
+import { gitPatch } from "@parley/acp/view";
+import {
+  commandText,
+  type PermissionChoice,
+  type PermissionQuestion,
+  type Subject,
+  shownSource,
+  summaryOf,
+} from "@parley/client/policy";
 import { diffLines } from "../draw/diff-lines.ts";
 import { drawing } from "../draw/draw-options.ts";
 import { deleted, patchRows } from "../draw/patch-rows.ts";

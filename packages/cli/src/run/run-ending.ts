@@ -1,9 +1,10 @@
 // Determines the exit code and the error of a run, with the rules that would allow what was refused.
 
 import type { PromptResult } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
+import { problemOf } from "@parley/client";
 import type { Decision } from "@parley/client/internal";
-import { canonicalPath, problemOf } from "@parley/client/internal";
+import { canonicalPath } from "@parley/client/policy";
 import { exitCodes, type LiveError } from "../live/live-error.ts";
 import type { RunFailure } from "../printers/run-printer.ts";
 import { commandToType } from "../settings/installation.ts";

@@ -1,6 +1,6 @@
 // `parley run`: sends one prompt to an agent and prints its output.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Invocation } from "../command/command.ts";
 import { marksFor } from "../draw/marks.ts";
 import { exitCodes } from "../live/live-error.ts";

@@ -2,11 +2,12 @@
 
 import { resolve } from "node:path";
 import type { Transport } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
-import { nodePlatform, stdioChannel } from "@parley/acp/internal/node";
+import { stdioChannel } from "@parley/acp/internal/node";
+import { optional } from "@parley/acp/jsonrpc";
+import { nodePlatform } from "@parley/acp/node";
 import { byteTransport, type EndReason, memoryPair } from "@parley/acp/transport";
 import { LaunchError } from "@parley/client";
-import { type AgentEntry, reachAgent } from "@parley/client/internal";
+import { type AgentEntry, reachAgent } from "@parley/client/launch";
 import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { launchFailure } from "../agents/with-agent.ts";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";

@@ -2,7 +2,8 @@
 
 import type { Transport } from "@parley/acp";
 import { takeoverKey } from "@parley/acp/extensions";
-import { exactIdIn, idKey, idToJson, isObject, methodTable, optional } from "@parley/acp/internal";
+import { exactIdIn, idKey, idToJson, methodTable } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { EndReason } from "@parley/acp/transport";
 
 export interface Ended {

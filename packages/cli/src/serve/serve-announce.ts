@@ -2,7 +2,7 @@
 
 import { networkInterfaces } from "node:os";
 import { basename, resolve } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Gateway } from "@parley/gateway";
 import type { Invocation } from "../command/command.ts";
 import { listOption, textOption } from "../command/option-values.ts";

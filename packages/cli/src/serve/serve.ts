@@ -2,8 +2,8 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { optional } from "@parley/acp/internal";
-import { agentEnvironment, findProgram, reachAgent } from "@parley/client/internal";
+import { optional } from "@parley/acp/jsonrpc";
+import { agentEnvironment, findAgentProgram, reachAgent } from "@parley/client/launch";
 import {
   type Gateway,
   GatewayOptionError,
@@ -119,7 +119,7 @@ function directoryOf(values: Invocation["values"]): string {
 function checkProgram({ entry }: ChosenAgent, cwd: string): void {
   if (entry.transport !== "stdio") return;
   const { command, install } = entry;
-  if ("path" in findProgram(command, agentEnvironment(entry, process.env), cwd)) return;
+  if ("path" in findAgentProgram(command, agentEnvironment(entry, process.env), cwd)) return;
   const hint = install === undefined ? "install it, or give the full path" : `install it: ${install}`;
   throw new CommandError("not_found", `cannot start ${escapedLine(command)}`, hint, 5);
 }

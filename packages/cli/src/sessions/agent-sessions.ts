@@ -1,9 +1,10 @@
 // `parley sessions list --agent`: lists the sessions that an agent has itself, including those of other clients.
 
 import type { SessionInfo } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { HistorySession } from "@parley/client/history";
-import { allSessions, commandEntry } from "@parley/client/internal";
+import { allSessions } from "@parley/client/internal";
+import { commandEntry } from "@parley/client/launch";
 import { withAgent } from "../agents/with-agent.ts";
 import { CommandError, printAnswer } from "../command/command.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";

@@ -1,7 +1,7 @@
 // `parley sessions list` and `search`.
 
 import { existsSync } from "node:fs";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { countOption, directoryOption, textOption } from "../command/option-values.ts";
 import { commandToType } from "../settings/installation.ts";

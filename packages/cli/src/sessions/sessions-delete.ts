@@ -1,8 +1,9 @@
 // `parley sessions delete`: deletes sessions from the history, and from the agent if it can.
 
 import { withTimeout } from "@parley/acp/jsonrpc";
+import { problemOf } from "@parley/client";
 import type { HistorySession } from "@parley/client/history";
-import { launchAgent, problemOf } from "@parley/client/internal";
+import { launchAgent } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";

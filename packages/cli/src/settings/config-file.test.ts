@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { type AgentConfig, agentConfigShape } from "@parley/agent/internal";
-import { ConfigError } from "@parley/client/config";
-import { checkConfig, configSchema, configShape } from "@parley/client/internal";
+import { type AgentConfig, agentConfigSchema } from "@parley/agent/config";
+import { ConfigError, configSchema, parseConfig } from "@parley/client/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 const read = (text: string) => {
-  const { config, warnings } = checkConfig(text, "config.json", configShape(agentConfigShape));
+  const { config, warnings } = parseConfig(text, "config.json", agentConfigSchema);
   return { config: config as { readonly agent?: AgentConfig }, warnings }; // checked just now
 };
 const failure = (text: string): string => {
@@ -104,10 +103,10 @@ test("the schema that editors use is the one that files are checked by", () => {
   const committed: unknown = JSON.parse(readFileSync(file, "utf8"));
   assert.deepEqual(
     committed,
-    JSON.parse(JSON.stringify(configSchema(agentConfigShape))),
+    JSON.parse(JSON.stringify(configSchema(agentConfigSchema))),
     "run: npm run generate",
   );
-  const validate = new Ajv2020({ allErrors: true }).compile(configSchema(agentConfigShape));
+  const validate = new Ajv2020({ allErrors: true }).compile(configSchema(agentConfigSchema));
   assert.equal(validate({ agent: { mode: "code", providers: { w: { baseUrl: "x" } } } }), true);
   for (const wrong of [{ agent: { mode: "yolo" } }, { other: 1 }, { agent: { maxTurnRequests: 0 } }]) {
     assert.equal(validate(wrong), false);

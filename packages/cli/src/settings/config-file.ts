@@ -1,12 +1,19 @@
 // Reads and changes the config file.
 
 import { readFileSync, statSync } from "node:fs";
-import type { ObjectShape } from "@parley/acp/internal";
 import { replaceFileSync } from "@parley/acp/node";
 import { ModelError } from "@parley/agent";
-import { type AgentConfig, agentConfigShape, chosenEndpoint } from "@parley/agent/internal";
-import { type ClientConfig, ConfigError, configuredMcpServers } from "@parley/client/config";
-import { agentEntries, checkConfig, configShape, readyAgents, setConfigValue } from "@parley/client/internal";
+import { type AgentConfig, agentConfigSchema } from "@parley/agent/config";
+import { chosenEndpoint } from "@parley/agent/models";
+import {
+  agentEntries,
+  type ClientConfig,
+  ConfigError,
+  configuredMcpServers,
+  parseConfig,
+  setConfigValue,
+} from "@parley/client/config";
+import { readyAgents } from "@parley/client/launch";
 import { CommandError } from "../command/command.ts";
 import type { ChatConfig } from "./chat-config.ts";
 import { configPath } from "./data-folder.ts";
@@ -15,11 +22,6 @@ import { checkOwnServers } from "./own-mcp.ts";
 export interface Config extends ClientConfig {
   readonly agent?: AgentConfig;
   readonly chat?: ChatConfig;
-}
-
-/** The shape of the whole file. */
-export function wholeShape(): ObjectShape {
-  return configShape(agentConfigShape);
 }
 
 /** The text of the file; empty if it does not exist. */
@@ -42,7 +44,7 @@ export function readConfig(warn: (text: string) => void): Config {
 /** The same for a given text. */
 export function parsedConfig(text: string, warn: (text: string) => void): Config {
   return withConfigErrors(() => {
-    const { config, warnings } = checkConfig(text, configPath(), wholeShape());
+    const { config, warnings } = parseConfig(text, configPath(), agentConfigSchema);
     for (const warning of warnings) warn(warning);
     return config;
   });

@@ -1,19 +1,19 @@
 // Finds the agent for a command: a built-in one, one of the config file, or a typed command.
 
 import { dirname } from "node:path";
-import { nearestWord, optional } from "@parley/acp/internal";
+import { nearestWord } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
-import { keyVariables } from "@parley/agent/internal";
+import { keyVariables } from "@parley/agent/models";
 import type { RemoteSpec } from "@parley/client";
-import { configuredMcpServers } from "@parley/client/config";
+import { agentEntries, configuredMcpServers } from "@parley/client/config";
 import {
   type AgentEntry,
-  agentEntries,
   agentEntry,
   type CommandEntry,
   commandEntry,
   readyAgents,
-} from "@parley/client/internal";
+} from "@parley/client/launch";
 import type { NamedEdition } from "@parley/dialects";
 import { type CommandError, usageError } from "../command/command.ts";
 import { escapedLine } from "../terminal/sanitise.ts";

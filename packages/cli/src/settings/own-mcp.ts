@@ -1,11 +1,10 @@
 // The MCP servers that the user gave the coding agent: `agent.mcpServers` of the config file.
 
 import { originKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
-import type { AgentConfig, McpServerConfig } from "@parley/agent/internal";
-import { ConfigError } from "@parley/client/config";
-import { mcpServer } from "@parley/client/internal";
+import type { AgentConfig, McpServerConfig } from "@parley/agent/config";
+import { ConfigError, mcpServer } from "@parley/client/config";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -9,7 +9,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { sizeOption, textOption } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { openOutput, type Pass, pass } from "./pass.ts";
-import type { Recorder, StreamName } from "./recorder.ts";
+import type { StreamName, TapRecorder } from "./tap-recorder.ts";
 
 type Agent = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -47,7 +47,7 @@ async function startRecorder(
   out: string | undefined,
   sizes: { readonly maxBytes: number; readonly maxLineBytes: number; readonly queueBytes: number },
   notify: (text: string) => void,
-): Promise<Recorder | undefined> {
+): Promise<TapRecorder | undefined> {
   const { createTrace, defaultTracePath } = await import("../trace/trace-file.ts");
   const now = new Date();
   try {
@@ -55,8 +55,8 @@ async function startRecorder(
       out === undefined ? defaultTracePath(command[0] ?? "", now) : resolve(out),
     );
     notify(`recording to ${path}`);
-    const { Recorder } = await import("./recorder.ts");
-    return new Recorder({
+    const { TapRecorder } = await import("./tap-recorder.ts");
+    return new TapRecorder({
       fd,
       header: {
         parley: "trace",
@@ -81,7 +81,7 @@ async function startRecorder(
 /** Runs the agent; returns our exit code. `stderr` also gets the agent's stderr. */
 async function tap(
   [command = "", ...args]: readonly string[],
-  recorder: Recorder | undefined,
+  recorder: TapRecorder | undefined,
   { stderr, notify }: { readonly stderr: Writable; readonly notify: (text: string) => void },
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
@@ -134,7 +134,7 @@ function hasPid(agent: Agent): agent is Agent & { readonly pid: number } {
 }
 
 /** Resolves at a signal after the agent has exited. */
-function forwardSignals(agent: Agent, recorder: Recorder | undefined): Promise<void> {
+function forwardSignals(agent: Agent, recorder: TapRecorder | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of forwarded) {
       process.on(signal, () => {
@@ -166,7 +166,7 @@ async function drain(agent: Agent, passes: readonly Pass[], sweep: Promise<void>
 async function notStarted(
   command: string,
   error: NodeJS.ErrnoException,
-  recorder: Recorder | undefined,
+  recorder: TapRecorder | undefined,
   notify: (text: string) => void,
 ): Promise<number> {
   const { isMissingCommand } = await import("./process-parts.ts");
@@ -185,7 +185,7 @@ async function notStarted(
 }
 
 async function finishTrace(
-  recorder: Recorder | undefined,
+  recorder: TapRecorder | undefined,
   notify: (text: string) => void,
   hurried: Promise<void> = new Promise(() => undefined),
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shownSource } from "@parley/client/internal";
+import { shownSource } from "@parley/client/policy";
 import fc from "fast-check";
 import {
   escapedJson,

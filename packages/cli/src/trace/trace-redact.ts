@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { homedir } from "node:os";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type Redactor, redactor } from "@parley/acp/redact";
 import { traceHeader, traceRecord } from "@parley/conformance";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";

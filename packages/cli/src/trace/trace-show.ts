@@ -1,6 +1,6 @@
 // `parley trace show FILE [RECORD]`: prints a trace, one line per message and event.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import {
   isTraceMessage,
   type TraceEvent,

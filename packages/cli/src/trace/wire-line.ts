@@ -1,6 +1,6 @@
 // Formats a JSON-RPC message as one line for people.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { Paint, Role } from "../terminal/paint.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

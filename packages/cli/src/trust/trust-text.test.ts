@@ -12,6 +12,7 @@ const settings: WorkspaceSettings = {
     { file: ".mcp.json", what: `MCP server ${evil}`, details: [`sh -c '${evil}'`, `with A=${evil}`] },
   ],
   rules: [`deny read ${evil}`],
+  parsedRules: [],
   mcpServers: [{ type: "stdio", name: evil, command: "sh", args: [], env: [] }],
   files: [],
   problems: [`/home/me/.parley/policy:2: ${evil}`],

@@ -67,20 +67,8 @@ async function privateProblem(
   { agent: { privateHosts = [] } = {} }: Config,
   isResolving: boolean,
 ): Promise<string | undefined> {
-  const { checkedAddresses, HostError } = await import("@parley/agent/internal");
+  const { privateHostProblem } = await import("@parley/agent/config");
   const url = URL.parse(origin);
   if (url === null || !/^https?:$/.test(url.protocol)) return "its url must start with http:// or https://";
-  try {
-    await checkedAddresses(url, { privateHosts, ...(isResolving ? {} : { addressesOf: localAddresses }) });
-    return undefined;
-  } catch (error) {
-    // an unknown host is for the agent to report
-    return error instanceof HostError && error.isPrivate ? error.message : undefined;
-  }
-}
-
-/** Without a lookup: only the names of this machine are known. */
-async function localAddresses(name: string) {
-  const isLocal = /^(?:.+\.)?localhost\.?$/.test(name);
-  return isLocal ? [{ address: "127.0.0.1", family: 4 as const }] : [];
+  return privateHostProblem(url, privateHosts, isResolving);
 }

@@ -2,8 +2,14 @@
 
 import { statSync } from "node:fs";
 import type { McpServer } from "@parley/acp/model";
-import { type ParsedSettings, parsedSettings, type Rule } from "@parley/client/internal";
-import { type FolderTrust, type TrustedFolders, trustedFolders } from "@parley/client/trust";
+import type { Rule } from "@parley/client/policy";
+import {
+  type FolderTrust,
+  type TrustedFolders,
+  trustedFolders,
+  type WorkspaceSettings,
+  workspaceSettings,
+} from "@parley/client/trust";
 import { trustFolder } from "../settings/data-folder.ts";
 import { ignoredNotice, settingsLines } from "./trust-text.ts";
 
@@ -41,7 +47,7 @@ export function trustedSettings(folder: string): TrustedSettings {
 }
 
 export interface FoundSettings {
-  readonly settings: ParsedSettings;
+  readonly settings: WorkspaceSettings;
   readonly trust: FolderTrust;
   readonly folders: TrustedFolders;
 }
@@ -49,12 +55,12 @@ export interface FoundSettings {
 /** Undefined if there is no such folder. */
 export function foundSettings(folder: string): FoundSettings | undefined {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
-  const settings = parsedSettings(folder);
+  const settings = workspaceSettings(folder);
   const folders = trustedFolders(trustFolder());
   return { settings, trust: folders.check(settings), folders };
 }
 
-function inForce(settings: ParsedSettings, trust: FolderTrust): TrustedSettings {
+function inForce(settings: WorkspaceSettings, trust: FolderTrust): TrustedSettings {
   if (trust.state === "trusted" || trust.state === "nothing")
     return { ...accepted(settings), notices: settings.problems };
   return { ...nothing, notices: [ignoredNotice(settings, trust)] };
@@ -63,12 +69,12 @@ function inForce(settings: ParsedSettings, trust: FolderTrust): TrustedSettings 
 function accepted({
   parsedRules: rules,
   mcpServers,
-}: ParsedSettings): Pick<TrustedSettings, "rules" | "mcpServers"> {
+}: WorkspaceSettings): Pick<TrustedSettings, "rules" | "mcpServers"> {
   return { rules, mcpServers };
 }
 
 /** The user trusts what was shown, even if that cannot be stored. */
-function kept(folders: TrustedFolders, settings: ParsedSettings): string[] {
+function kept(folders: TrustedFolders, settings: WorkspaceSettings): string[] {
   try {
     folders.trust(settings);
     return [];

@@ -16,7 +16,7 @@ import {
 import type {
   Conversation,
   ConversationEvent,
-  LiveSession,
+  ConversationSession,
 } from "../../src/chat/conversation/conversation.ts";
 import { type LiveOptions, secretsOf } from "../../src/live/live-options.ts";
 
@@ -83,7 +83,7 @@ export function chatHome(t: Pick<TestContext, "after">, agents: Readonly<Record<
 
 export interface Chat {
   readonly conversation: Conversation;
-  readonly session: LiveSession;
+  readonly session: ConversationSession;
   readonly events: readonly ConversationEvent[];
   /** The texts of all notices. */
   notices(): string;
@@ -155,11 +155,11 @@ export function chatWith(
 }
 
 /** What the agent said, message by message. */
-export function saidIn({ view }: LiveSession): string {
+export function saidIn({ view }: ConversationSession): string {
   return view.timeline.flatMap((item) => (item.kind === "agent_message" ? [item.text] : [])).join("|");
 }
 
 /** What the user said, message by message. */
-export function promptsIn({ view }: LiveSession): string {
+export function promptsIn({ view }: ConversationSession): string {
   return view.timeline.flatMap((item) => (item.kind === "user_message" ? [item.text] : [])).join("|");
 }

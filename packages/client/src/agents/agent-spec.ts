@@ -1,6 +1,7 @@
 // Describes how an agent is started or reached.
 
-import { argumentText, isObject } from "@parley/acp/internal";
+import { argumentText } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { JsonValue } from "@parley/acp/model";
 import { editionNames, type NamedEdition } from "@parley/dialects";
 
@@ -107,6 +108,7 @@ export interface RemoteSpec
 /** A program on this machine, or the address of an agent elsewhere. */
 export type AgentSpec = CommandSpec | RemoteSpec;
 
+/** @inline */
 interface EntryFacts {
   readonly name: string;
   /** Built in, described by the app or the config file, or a command. */
@@ -115,21 +117,37 @@ interface EntryFacts {
 
 /** A program with all that is needed to start it. */
 export interface CommandEntry extends CommandSpec, EntryFacts {
+  /** The name in messages, logs and the history. */
   readonly name: string;
+  /** Always "stdio". */
   readonly transport: "stdio";
+  /** The arguments of the program. */
   readonly args: readonly string[];
+  /** What it needs in a sandbox. */
   readonly needs?: SandboxNeeds;
 }
 
 /** An address with all that is needed to reach it. */
 export interface RemoteEntry extends RemoteSpec, EntryFacts {
+  /** The name in messages, logs and the history. */
   readonly name: string;
+  /** How it is reached. */
   readonly transport: "websocket" | "http";
 }
 
+/** An agent with all that is needed to start or reach it. */
 export type AgentEntry = CommandEntry | RemoteEntry;
 
-/** The argv that a user typed, as an entry. Throws a TypeError without a program. */
+/**
+ * Returns the entry for a command that a user typed.
+ *
+ * @throws {TypeError} When there is no program, or a word is not a text.
+ *
+ * @example
+ * import { commandEntry } from "@parley/client/launch";
+ *
+ * console.log(commandEntry(["node", "agent.js"]).name);
+ */
 export function commandEntry(argv: readonly string[]): CommandEntry {
   const wrong = argv.findIndex((word) => typeof word !== "string");
   if (wrong >= 0)
@@ -141,7 +159,17 @@ export function commandEntry(argv: readonly string[]): CommandEntry {
   return { name: programName(command), origin: "command", transport: "stdio", command, args };
 }
 
-/** Completes a spec. Throws a TypeError for one that names neither a program nor an address, or both. */
+/**
+ * Completes the description of an agent.
+ *
+ * @param key - The name of the agent, if the description has none.
+ * @throws {TypeError} When it names neither a program nor an address, or both.
+ *
+ * @example
+ * import { agentEntry } from "@parley/client/launch";
+ *
+ * console.log(agentEntry({ url: "wss://agents.example.com/acp" }).transport);
+ */
 export function agentEntry(spec: AgentSpec, key?: string): AgentEntry {
   const given: unknown = spec;
   if (!isObject(given))

@@ -3,6 +3,7 @@
 import { isSecretVariable } from "@parley/acp/redact";
 import type { CommandEntry } from "./agent-spec.ts";
 
+/** @inline */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
@@ -34,7 +35,15 @@ const ours = words(`
 
 const neverPassed = matcher([...marks, ...ours]);
 
-/** The whole environment of the agent. */
+/**
+ * Returns the whole environment of an agent: what it may inherit, and the variables of its own.
+ *
+ * @example
+ * import { agentEnvironment } from "@parley/client/launch";
+ *
+ * const env = agentEnvironment({ passes: ["MY_*"], env: { MY_MODE: "fast" } }, process.env);
+ * console.log(Object.keys(env));
+ */
 export function agentEnvironment(
   entry: Pick<CommandEntry, "env" | "passes">,
   environment: Environment,

@@ -97,14 +97,26 @@ const known: readonly Row[] = [
   ["droid", "Factory Droid", "droid exec --output-format acp", "FACTORY_*", "see https://factory.ai"],
 ];
 
-/** How our own agent is started: the command `parley` of this installation, further variables that it needs, and its folders. */
+/** How Parley's own agent is started. */
 export interface OwnAgent {
+  /** The command `parley` of this installation. */
   readonly command: string;
+  /** Further variables that it gets. */
   readonly passes?: readonly string[];
+  /** What it needs in a sandbox. */
   readonly needs?: SandboxNeeds;
 }
 
-/** Our own agent is first, where its command is given. */
+/**
+ * Returns the agents that need no configuration.
+ *
+ * @param own - Lists Parley's own agent first. Default: it is left out.
+ *
+ * @example
+ * import { readyAgents } from "@parley/client/launch";
+ *
+ * for (const { name, title } of readyAgents({ command: "parley" })) console.log(name, title);
+ */
 export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
   const others = known.map(
     ([name, title, command, passes, install, { info: _, ...more } = {}]): CommandEntry => {
@@ -130,7 +142,16 @@ export function quirksOf(info: string | undefined): NonNullable<CommandEntry["qu
   return row?.[5]?.quirks ?? {};
 }
 
-/** Whether the titles of an agent name a command or a tool exactly. `info` is what it calls itself. */
+/**
+ * Whether the titles of an agent name a command or a tool exactly.
+ *
+ * @param info - The name in the agent's `info`.
+ *
+ * @example
+ * import { hasExactTitles } from "@parley/client/launch";
+ *
+ * console.log(hasExactTitles({}, "gemini-cli"));
+ */
 export function hasExactTitles(
   agent: { readonly quirks?: CommandEntry["quirks"] },
   info: string | undefined,

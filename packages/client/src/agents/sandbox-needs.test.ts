@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readyAgents } from "../internal.ts";
+import { readyAgents } from "@parley/client/launch";
 
 test("docs/agents.md lists what each ready agent writes to and reaches in a sandbox", () => {
   const text = readFileSync(join(import.meta.dirname, "../../../../docs/agents.md"), "utf8");

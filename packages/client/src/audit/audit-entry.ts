@@ -11,7 +11,9 @@ import { targetText } from "../subjects/summary.ts";
  */
 export type AuditKind = "intent" | "outcome" | "refused" | "decision" | "end";
 
+/** The facts of a line. */
 export interface AuditFacts {
+  /** The kind of the line. */
   readonly kind: AuditKind;
   /** The session that it belongs to. */
   readonly sessionId?: string;
@@ -49,6 +51,7 @@ export interface AuditFacts {
   readonly result?: string;
 }
 
+/** A line of an audit log. */
 export interface AuditEntry extends AuditFacts {
   /** The number of the line, from 0. */
   readonly seq: number;

@@ -15,7 +15,14 @@ import {
 import { basename, dirname, join } from "node:path";
 import { isProcessRunning, replaceFileSync } from "@parley/acp/node";
 
-/** The oldest first: their names begin with their time. */
+/**
+ * Returns the paths of the logs in an audit folder, the oldest first.
+ *
+ * @example
+ * import { auditFiles } from "@parley/client/audit";
+ *
+ * console.log(auditFiles("/home/me/.local/state/my-app/audit"));
+ */
 export function auditFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -99,6 +106,7 @@ export function readHead(log: string, key: Buffer): AuditHead | undefined {
   return readSigned(key, "head", headPath(log)) as AuditHead | undefined;
 }
 
+/** Limits of an audit folder. */
 export interface AuditBounds {
   /** How long after its last line a log is kept. Default 90 days. */
   readonly keepMs?: number;

@@ -9,25 +9,36 @@ import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, sealedLine } from "./audit-entry.ts";
 import { type AuditBounds, auditFiles, auditKey, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
 
+/** The audit log of one process. */
 export interface AuditLog {
+  /** The path of its file. */
   readonly path: string;
-  /** Before the effect. Throws where it cannot be written. The number is what the outcome refers to. */
+  /** Writes a line, before the effect. Throws if it cannot be written. The outcome refers to the returned number. */
   write(facts: AuditFacts): number;
-  /** Says that nothing was cut off. */
+  /** Writes the last line, which proves that nothing was cut off. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Limits of an audit folder, and known secrets. */
 export interface AuditOptions extends AuditBounds {
+  /** Returns the time in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
   /** Secrets that are known from elsewhere: no line has them. */
   readonly secrets?: Iterable<string>;
 }
 
 /**
- * The log of this process in the folder. Its file is made with its first line. Throws a TypeError for a folder that is not
- * absolute.
+ * Opens the audit log of this process in a folder. Its file is created with the first line.
+ *
+ * @throws {TypeError} When the folder is not absolute.
+ *
+ * @example
+ * import { auditLog } from "@parley/client/audit";
+ *
+ * await using log = auditLog("/home/me/.local/state/my-app/audit");
+ * const intent = log.write({ kind: "intent", operation: "read", target: "/home/me/notes.txt" });
+ * log.write({ kind: "outcome", of: intent, result: "done" });
  */
 export function auditLog(
   folder: string,

@@ -16,16 +16,11 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { type AuditOptions, auditLog, verifyAudit, verifyAuditFolder } from "@parley/client/audit";
+import { rememberedRules } from "@parley/client/policy";
 import { inSoak } from "../../../acp/test/support/soak.ts";
 import { rules } from "../../test/support/gate-probe.ts";
-import {
-  type AuditOptions,
-  auditLog,
-  permissionGate,
-  rememberedRules,
-  verifyAudit,
-  verifyAuditFolder,
-} from "../internal.ts";
+import { permissionGate } from "../internal.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));
@@ -145,7 +140,7 @@ test("every line is signed: one without its signature is found", (t) => {
   const lines = readFileSync(path, "utf8").split("\n");
   assert.ok(lines.slice(0, -1).every((line) => /"mac":"[\da-f]{64}"\}$/.test(line)));
   writeFileSync(path, lines.with(3, lines[3]?.replace(/,"mac":"[\da-f]+"/, "") ?? "").join("\n"));
-  assert.match(verifyAudit(path).problem ?? "", /line 4 is no entry/);
+  assert.match(verifyAudit(path).problem ?? "", /line 4 is not an entry/);
 });
 
 test("without its key nothing shows that a log was written here", (t) => {

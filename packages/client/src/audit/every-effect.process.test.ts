@@ -6,8 +6,9 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { auditLog, verifyAudit } from "@parley/client/audit";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { auditLog, type Decision, permissionGate, verifyAudit } from "../internal.ts";
+import { type Decision, permissionGate } from "../internal.ts";
 
 test("of ten thousand effects each has one decision, one intent and one outcome", {
   timeout: 120_000,

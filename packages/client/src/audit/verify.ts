@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { type AuditEntry, auditHeader, unsealed } from "./audit-entry.ts";
 import {
   type AuditHead,
@@ -34,6 +34,7 @@ export interface AuditReport {
   readonly unknown: readonly AuditEntry[];
 }
 
+/** The result of verifying all logs of a folder. */
 export interface AuditFolderReport {
   /** The oldest first. */
   readonly reports: readonly AuditReport[];
@@ -41,7 +42,15 @@ export interface AuditFolderReport {
   readonly missing: readonly string[];
 }
 
-/** Verifies all logs in a folder. That the newest are missing cannot be noticed. */
+/**
+ * Verifies all logs in a folder. It cannot be noticed that the newest logs are missing.
+ *
+ * @example
+ * import { verifyAuditFolder } from "@parley/client/audit";
+ *
+ * const { reports, missing } = verifyAuditFolder("/home/me/.local/state/my-app/audit");
+ * console.log(reports.every(({ isWhole }) => isWhole) && missing.length === 0);
+ */
 export function verifyAuditFolder(folder: string): AuditFolderReport {
   const reports = auditFiles(folder).map(verifyAudit);
   const there = new Set(reports.map(({ path }) => basename(path)));
@@ -51,7 +60,17 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
   return { reports, missing: [...new Set(named)].filter(isGone).sort() };
 }
 
-/** Needs the key that lies beside the log: without it nothing shows that the log was written here. */
+/**
+ * Verifies one audit log with the key in its folder.
+ *
+ * @example
+ * import { auditFiles, verifyAudit } from "@parley/client/audit";
+ *
+ * for (const path of auditFiles("/home/me/.local/state/my-app/audit")) {
+ *   const { isWhole, problem } = verifyAudit(path);
+ *   if (!isWhole) console.error(`${path}: ${problem}`);
+ * }
+ */
 export function verifyAudit(path: string): AuditReport {
   const key = existsSync(join(dirname(path), "key")) ? auditKey(dirname(path)) : undefined;
   // its process may go on writing: what is read first cannot be ahead of what is read last
@@ -117,7 +136,7 @@ function readLog(text: string, key: Buffer | undefined): ReadLog {
     const failed = (problem: string): ReadLog => read(`line ${at + 1} ${problem}`);
     const { body = "", mac = "" } = unsealed(line) ?? {};
     const fields = recordOf(body);
-    if (fields === undefined) return failed("is no entry");
+    if (fields === undefined) return failed("is not an entry");
     const problem = at === 0 ? headerProblem(fields) : entryProblem(fields, at, entries);
     if (problem !== undefined) return failed(problem);
     if (key !== undefined && !isSigned(key, mac, body, lines.at(-1)))

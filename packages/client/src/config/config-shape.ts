@@ -152,13 +152,20 @@ const chat = {
   additionalProperties: false,
 } as const satisfies ObjectShape;
 
+/** A section that is not checked. */
+export const anySection: ObjectShape = {
+  type: "object",
+  additionalProperties: { title: "anything", check: () => [] },
+};
+
 /** The whole file; the section `agent` is that of our own agent, which this package does not know. */
-export function configShape(agent: ObjectShape): ObjectShape {
+export function configShape(agent: object): ObjectShape {
   return {
     type: "object",
     properties: {
       $schema: { type: "string", description: "Where this schema is, for editors" },
-      agent,
+      // as: schemas of sections are written in the part of JSON Schema that shapes have
+      agent: agent as ObjectShape,
       agents,
       client,
       chat,
@@ -167,8 +174,18 @@ export function configShape(agent: ObjectShape): ObjectShape {
   };
 }
 
-/** For editors. */
-export function configSchema(agent: ObjectShape): object {
+/**
+ * Returns the JSON Schema of the config file, for editors.
+ *
+ * @param agent - The JSON Schema of the section `agent`.
+ *
+ * @example
+ * import { agentConfigSchema } from "@parley/agent/config";
+ * import { configSchema } from "@parley/client/config";
+ *
+ * console.log(JSON.stringify(configSchema(agentConfigSchema), null, 2));
+ */
+export function configSchema(agent: object): object {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Settings of Parley",

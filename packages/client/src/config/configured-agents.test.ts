@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { agentEntries } from "@parley/client/config";
+import { readyAgents } from "@parley/client/launch";
 import { type ClientConfig, configuredAgents, configuredMcpServers, parseConfig } from "../config.ts";
-import { agentEntries, readyAgents } from "../internal.ts";
 
 const ready = readyAgents({ command: "/opt/parley", passes: ["WORK_KEY"] });
 const agents = (config: ClientConfig["agents"]) =>

@@ -1,6 +1,6 @@
 // Merges the ready agents with those of the config file.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import type { NamedEdition } from "@parley/dialects";
 import type { CommandProfile } from "@parley/sandbox";
@@ -101,7 +101,18 @@ export function configuredAgents(config: ClientConfig): Readonly<Record<string, 
   return Object.fromEntries(agentEntries(readyAgents({ command: "parley" }), config));
 }
 
-/** By name: ready ones first, then those of the config. Throws a ConfigError for an agent that cannot be used. */
+/**
+ * Returns agents by name: the ready ones first, then those of the config.
+ *
+ * @throws {ConfigError} When an agent of the config cannot be used.
+ *
+ * @example
+ * import { agentEntries, parseConfig } from "@parley/client/config";
+ * import { readyAgents } from "@parley/client/launch";
+ *
+ * const { config } = parseConfig('{ "agents": { "mine": { "command": "my-agent" } } }', "config.json");
+ * console.log([...agentEntries(readyAgents(), config).keys()]);
+ */
 export function agentEntries(
   ready: readonly CommandEntry[],
   { agents = {} }: ClientConfig,
@@ -225,7 +236,16 @@ export function configuredMcpServers(config: ClientConfig): readonly McpServer[]
   return Object.entries(config.client?.mcpServers ?? {}).map(([name, section]) => mcpServer(name, section));
 }
 
-/** One server, in the shape that most tools have in their settings. */
+/**
+ * Returns an MCP server from the form that most tools have in their settings.
+ *
+ * @throws {ConfigError} When it has neither a command nor a url, or a type that does not fit.
+ *
+ * @example
+ * import { mcpServer } from "@parley/client/config";
+ *
+ * console.log(mcpServer("files", { command: "mcp-files", args: ["/home/me"] }));
+ */
 export function mcpServer(name: string, section: McpSection): McpServer {
   const { type, command, args = [], env = {}, url, headers = {} } = section;
   const pairs = (values: Readonly<Record<string, string>>) =>

@@ -1,13 +1,22 @@
 // Reads MCP servers in the shape that most tools write: `{"mcpServers":{"NAME":{…}}}`.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
 import { ConfigError } from "./config-error.ts";
 import { type McpSection, mcpServer } from "./configured-agents.ts";
 
 /**
- * Throws a ConfigError for anything else, unless `onBroken` is told of each server that cannot be read. Unknown fields are
- * ignored, since other tools have more.
+ * Reads MCP servers from the form that most tools write: `{"mcpServers":{"NAME":{…}}}`. Unknown fields are ignored.
+ *
+ * @param onBroken - Called with a message for each server that cannot be read. Default: throws.
+ * @throws {ConfigError} When there is no object `mcpServers`, or a server in it cannot be read.
+ *
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { mcpJsonServers } from "@parley/client/config";
+ *
+ * const servers = mcpJsonServers(JSON.parse(readFileSync(".mcp.json", "utf8")), console.warn);
+ * console.log(servers.length);
  */
 export function mcpJsonServers(parsed: unknown, onBroken?: (why: string) => void): McpServer[] {
   const servers = isObject(parsed) ? parsed["mcpServers"] : undefined;

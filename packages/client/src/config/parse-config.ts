@@ -1,7 +1,7 @@
 // Parses the config file for apps.
 
 import { checkConfig } from "./check-config.ts";
-import { configShape } from "./config-shape.ts";
+import { anySection, configShape } from "./config-shape.ts";
 import type { ClientConfig } from "./configured-agents.ts";
 
 /** The checked content of a config file. */
@@ -16,6 +16,8 @@ export interface ParsedConfig {
  * Parses the text of a config file: JSON that may contain comments and trailing commas.
  *
  * @param file - The name of the file, for messages.
+ * @param agentSchema - The JSON Schema of the section `agent`, such as `agentConfigSchema` of `@parley/agent/config`.
+ * Default: the section is not checked.
  * @throws {ConfigError} When the text is not JSON or a value is wrong.
  *
  * @example
@@ -27,8 +29,6 @@ export interface ParsedConfig {
  * for (const warning of warnings) console.warn(warning);
  * console.log(Object.keys(config.agents ?? {}));
  */
-export function parseConfig(text: string, file: string): ParsedConfig {
-  // the section of our own agent is not checked here
-  const agent = { type: "object", additionalProperties: { title: "anything", check: () => [] } } as const;
-  return checkConfig(text, file, configShape(agent));
+export function parseConfig(text: string, file: string, agentSchema: object = anySection): ParsedConfig {
+  return checkConfig(text, file, configShape(agentSchema));
 }

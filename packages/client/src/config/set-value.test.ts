@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setConfigValue } from "../internal.ts";
+import { setConfigValue } from "@parley/client/config";
 
 const file = `// mine
 {

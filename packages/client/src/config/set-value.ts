@@ -3,7 +3,17 @@
 import type { Node } from "jsonc-parser";
 import { parser, parseWithPositions } from "./json-with-comments.ts";
 
-/** The text with that value; what does not exist on the way to it is made. An undefined value is taken away. */
+/**
+ * Changes one value in the text of a config file and keeps its comments, order and spaces. Missing objects on the path are
+ * created. `undefined` removes the value.
+ *
+ * @throws {TypeError} When the path is empty.
+ *
+ * @example
+ * import { setConfigValue } from "@parley/client/config";
+ *
+ * console.log(setConfigValue('{ "client": {} } // mine', ["client", "agent"], "gemini"));
+ */
 export function setConfigValue(text: string, path: readonly string[], value: unknown): string {
   if (path.length === 0)
     throw new TypeError("setConfigValue: expected the path of a value, got an empty path");

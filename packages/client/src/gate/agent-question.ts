@@ -2,7 +2,8 @@
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
 import { refusalKey, ruleKey, saidKey, scopeKey } from "@parley/acp/extensions";
-import { askedAbout, operationSubject, optional } from "@parley/acp/internal";
+import { askedAbout, operationSubject } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { PermissionOutcome, ToolCallUpdate } from "@parley/acp/model";
 import { ruleText } from "../rules/rule-text.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";

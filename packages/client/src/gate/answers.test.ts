@@ -5,8 +5,9 @@ import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ClientSession, PermissionOption, RequestContext, Turn } from "@parley/acp";
+import { commandSubject, rememberedRules } from "@parley/client/policy";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import { commandSubject, type GateOptions, permissionGate, rememberedRules } from "../internal.ts";
+import { type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [

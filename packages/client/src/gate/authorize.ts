@@ -1,10 +1,10 @@
 // Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
 import type { PermissionOption } from "@parley/acp";
-import { deadline, optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { deadline } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { isProtectedPath } from "@parley/sandbox/paths";
-import { type Circumstances, decide, strictest, type Verdict } from "../rules/decide.ts";
+import { type Circumstances, decideByRules, strictest, type Verdict } from "../rules/decide-by-rules.ts";
 import { isInForce, matches } from "../rules/match.ts";
 import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../rules/rule.ts";
 import { parseRule, ruleOperations } from "../rules/rule-text.ts";
@@ -114,7 +114,7 @@ export class Authority {
       isProtected: (path, access) => isProtectedPath(path, access, own, state.roots),
       wide: state.wide,
     };
-    return subjects.map((subject) => decide(subject, circumstances));
+    return subjects.map((subject) => decideByRules(subject, circumstances));
   }
 
   /** For whoever was not there to be asked: what to write so that it need not be asked. */

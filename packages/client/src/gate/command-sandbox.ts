@@ -9,7 +9,7 @@ import type { Effects } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 
-export interface CommandSandbox {
+export interface GatedSandbox {
   /** Loaded with the first command: most sessions run none. */
   open(): Promise<SessionSandbox>;
   /** The gate has written a file, which is no command's doing. */
@@ -21,7 +21,7 @@ export function commandSandbox(
   state: GateState,
   effects: Effects,
   options: GateOptions,
-): CommandSandbox | undefined {
+): GatedSandbox | undefined {
   const { authority } = effects;
   const { sandbox } = options;
   if (sandbox === undefined) return undefined;

@@ -1,7 +1,7 @@
 // Performs one effect: decides, writes to the audit log, runs it, and logs the outcome.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, auditTarget } from "../audit/audit-entry.ts";
 import { ruleText } from "../rules/rule-text.ts";

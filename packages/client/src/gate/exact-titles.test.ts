@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClientSession, PermissionOption, RequestContext } from "@parley/acp";
 import type { ToolCallUpdate } from "@parley/acp/model";
+import { hasExactTitles } from "@parley/client/launch";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { hasExactTitles, permissionGate } from "../internal.ts";
+import { permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [

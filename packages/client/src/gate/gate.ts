@@ -1,7 +1,7 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
 import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
-import type { Verdict } from "../rules/decide.ts";
+import type { Verdict } from "../rules/decide-by-rules.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";

@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 
 import { join, relative } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError, type Turn } from "@parley/acp";
+import { auditLog, verifyAudit } from "@parley/client/audit";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import { auditLog, type Decision, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import { type Decision, type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 type Files = NonNullable<Turn["client"]["files"]>;

@@ -1,8 +1,9 @@
 // The files of a session behind the gate.
 
 import { type Files, RequestError } from "@parley/acp";
-import { bytesFromText, isByteEncoding, optional, shownText, textFromBytes } from "@parley/acp/internal";
+import { bytesFromText, isByteEncoding, shownText, textFromBytes } from "@parley/acp/internal";
 import { sliceLines } from "@parley/acp/internal/node";
+import { optional } from "@parley/acp/jsonrpc";
 import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
 import type { FileOperation, Subject } from "../subjects/subject.ts";

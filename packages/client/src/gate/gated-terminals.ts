@@ -4,14 +4,14 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { TerminalHandle, Terminals } from "@parley/acp";
 import { extensionIn, sandboxKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { CreateTerminalOptions, ExitStatus } from "@parley/acp/model";
 import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/node";
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
 import type { Subject } from "../subjects/subject.ts";
-import type { CommandSandbox } from "./command-sandbox.ts";
+import type { GatedSandbox } from "./command-sandbox.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import { contentHash, type GateState, sessionEnded } from "./gate-state.ts";
@@ -32,7 +32,7 @@ export function gatedTerminals(
   state: GateState,
   effects: Pick<Effects, "perform">,
   options: GateOptions,
-  sandboxOf?: CommandSandbox["open"],
+  sandboxOf?: GatedSandbox["open"],
 ): GatedTerminals {
   const opened = new Map<boolean, LocalTerminals>();
   const closing = new AbortController();

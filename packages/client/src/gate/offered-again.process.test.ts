@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { auditLog, verifyAudit } from "@parley/client/audit";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { workplace } from "../../../sandbox/test/support/workplace.ts";
-import { auditLog, type GateOptions, permissionGate, verifyAudit } from "../internal.ts";
+import { type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion, PermissionReply } from "../policy.ts";
 
 type Answer = (question: PermissionQuestion) => Promise<PermissionReply> | PermissionReply;

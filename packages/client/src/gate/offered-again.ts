@@ -1,8 +1,8 @@
 // Offers a command that failed in the sandbox again, outside of it.
 
 import type { TerminalHandle } from "@parley/acp";
-import { ByteTail, optional } from "@parley/acp/internal";
-import { abortable } from "@parley/acp/jsonrpc";
+import { ByteTail } from "@parley/acp/internal";
+import { abortable, optional } from "@parley/acp/jsonrpc";
 import type { ExitStatus } from "@parley/acp/model";
 import { shownLine } from "../subjects/shown-text.ts";
 

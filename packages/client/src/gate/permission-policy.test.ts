@@ -11,8 +11,8 @@ import type {
   PolicyRequest,
   RequestContext,
 } from "@parley/acp";
+import { auditFiles, auditLog, verifyAudit, verifyAuditFolder } from "@parley/client/audit";
 import { folder } from "../../test/support/gate-probe.ts";
-import { auditFiles, auditLog, verifyAudit, verifyAuditFolder } from "../internal.ts";
 import {
   type PermissionDecision,
   type PermissionPolicyOptions,

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { ClientSession, PermissionOption, RequestContext, ToolCallStart, Turn } from "@parley/acp";
 import { textDiff } from "@parley/acp/internal";
+import { parseRule, rememberedRules } from "@parley/client/policy";
 import { folder, rules, talk, toolKinds } from "../../test/support/gate-probe.ts";
-import type { Decision } from "../internal.ts";
-import { type GateOptions, parseRule, permissionGate, rememberedRules } from "../internal.ts";
+import { type Decision, type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [

@@ -1,8 +1,8 @@
 // The permission question: what a person is shown and may answer.
 
 import type { PermissionOption, PermissionRequest } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
-import type { Verdict } from "../rules/decide.ts";
+import { optional } from "@parley/acp/jsonrpc";
+import type { Verdict } from "../rules/decide-by-rules.ts";
 import { isThisMachine } from "../rules/host-pattern.ts";
 import { type MatchContext, matches } from "../rules/match.ts";
 import type { Rule, RuleTarget } from "../rules/rule.ts";

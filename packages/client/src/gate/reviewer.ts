@@ -2,8 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { isObject } from "@parley/acp/internal";
 import { groupMark, ProcessGroup } from "@parley/acp/internal/node";
+import { isObject } from "@parley/acp/jsonrpc";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 

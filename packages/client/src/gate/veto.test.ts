@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { auditLog } from "@parley/client/audit";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { auditLog, type Decision, type GateOptions, permissionGate } from "../internal.ts";
+import { type Decision, type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const never = new AbortController().signal;

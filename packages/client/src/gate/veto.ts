@@ -2,7 +2,7 @@
 
 import { RequestError } from "@parley/acp";
 import { vetoMethod } from "@parley/acp/extensions";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { SessionPolicy } from "@parley/sandbox";
 import type { RuleOperation } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
@@ -22,9 +22,9 @@ export interface VetoRequest {
 export interface VetoAnswer {
   /** By their place in the request. */
   readonly refused: readonly { readonly effect: number; readonly reason: string }[];
-  /** The operations that any rule might forbid: others need not be asked about one by one. */
   /** What the rules let through and hold back in a sandbox, for an agent that runs commands in one. */
   readonly sandbox?: SessionPolicy;
+  /** The operations that any rule might forbid: others need not be asked about one by one. */
   readonly restricts: readonly RuleOperation[];
 }
 

@@ -1,7 +1,7 @@
 // Finds what an agent did by itself, without asking, against a rule.
 
 import { RequestError, type SessionUpdate } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { claimsOfCall } from "../subjects/claims.ts";
 import type { Subject } from "../subjects/subject.ts";

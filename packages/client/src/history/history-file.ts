@@ -2,7 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import { type Entry, RequestError } from "@parley/acp";
-import { argumentText, optional } from "@parley/acp/internal";
+import { argumentText } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
 import { readEntry, type StoredEntry } from "@parley/acp/store";

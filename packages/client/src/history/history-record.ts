@@ -1,7 +1,8 @@
 // The record of a session in the history, and its form in the store.
 
 import { createHash, randomBytes } from "node:crypto";
-import { normalPath, optional } from "@parley/acp/internal";
+import { normalPath } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { SessionRecord } from "@parley/acp/store";
 
 /** The agent of a session. */

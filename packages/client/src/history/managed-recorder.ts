@@ -1,7 +1,7 @@
 // Records a managed session into the history, across restarts of its agent.
 
 import type { Entry } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
 import type { RecordingHistory } from "./recording-history.ts";
 import type { SessionRecorder } from "./session-recorder.ts";

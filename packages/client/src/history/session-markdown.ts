@@ -2,8 +2,8 @@
 
 import type { ContentBlock, Entry } from "@parley/acp";
 import { extensionIn, nameKey } from "@parley/acp/extensions";
-import { gitPatch } from "@parley/acp/internal";
 import {
+  gitPatch,
   type MessageItem,
   type PlanItem,
   type SessionView,

@@ -1,7 +1,8 @@
 // Writes the entries of one session to the store, without ever delaying the session.
 
 import { type ContentBlock, type Entry, type SessionUpdate, textOf } from "@parley/acp";
-import { charsOf, joinedText, optional } from "@parley/acp/internal";
+import { charsOf, joinedText } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { type StreamRedactor, streamRedactor } from "@parley/acp/redact";
 import { type EntryBody, type SessionStore, storedEntry } from "@parley/acp/store";
 

@@ -7,10 +7,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { type CommandEntry, commandEntry, readyAgents } from "@parley/client/launch";
 import { inSandbox, withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
 import { below, put, workplace } from "../../../sandbox/test/support/workplace.ts";
 import { connectAgent, type ManagedAgentEvent } from "../index.ts";
-import { type CommandEntry, commandEntry, manageAgent, readyAgents } from "../internal.ts";
+import { manageAgent } from "../internal.ts";
 
 const program = join(import.meta.dirname, "../../test/support/shell-agent.ts");
 

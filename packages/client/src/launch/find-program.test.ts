@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { findProgram } from "./find-program.ts";
+import { findAgentProgram } from "./find-program.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX permissions" : false };
 
@@ -33,9 +33,9 @@ test("a command is missing, not unusable, where a folder of PATH cannot be enter
   chmodSync(closed, 0);
   const environment = { PATH: closed, HOME: "/nowhere" };
   for (const command of ["tool", "parley-no-such-command"]) {
-    const found = asOrdinaryUser(() => findProgram(command, environment, "/"));
+    const found = asOrdinaryUser(() => findAgentProgram(command, environment, "/"));
     assert.deepEqual(found, { problem: "missing", searched: [closed] });
   }
-  const named = asOrdinaryUser(() => findProgram(join(closed, "tool"), environment, "/"));
+  const named = asOrdinaryUser(() => findAgentProgram(join(closed, "tool"), environment, "/"));
   assert.deepEqual(named, { problem: "unreachable", searched: [join(closed, "tool")] });
 });

@@ -3,26 +3,38 @@
 import { readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { findProgram as findOn } from "@parley/acp/node";
+import { findProgram } from "@parley/acp/node";
 
-export type Found =
+/** The program, or why there is none. */
+export type FoundProgram =
   /** `folder` is not on PATH: nor are programs beside it, such as its interpreter. */
   | { readonly path: string; readonly folder?: string }
   | { readonly problem: Problem; readonly searched: readonly string[] };
 
 /** `unreachable`: a folder of its path cannot be entered. */
+/** @inline */
 type Problem = "missing" | "unreachable" | "not_executable" | "directory";
 
+/** @inline */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function findProgram(command: string, environment: Environment, cwd: string): Found {
+/**
+ * Finds a program on PATH, and in the folders of common installers where PATH lacks them.
+ *
+ * @example
+ * import { findAgentProgram } from "@parley/client/launch";
+ *
+ * const found = findAgentProgram("gemini", process.env, process.cwd());
+ * console.log("path" in found ? found.path : found.problem);
+ */
+export function findAgentProgram(command: string, environment: Environment, cwd: string): FoundProgram {
   const isPath = /[\\/]/.test(command);
   const onPath = (environment["PATH"] ?? environment["Path"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "")
     .map((folder) => resolve(cwd, folder));
   const others = usualFolders(environment).filter((folder) => !onPath.includes(folder));
-  const path = findOn(command, { cwd, path: [...onPath, ...others].join(delimiter) });
+  const path = findProgram(command, { cwd, path: [...onPath, ...others].join(delimiter) });
   if (path !== undefined) {
     const folder = dirname(path);
     return isPath || onPath.includes(folder) ? { path } : { path, folder };

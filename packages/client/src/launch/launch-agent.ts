@@ -7,8 +7,8 @@ import {
   client,
   RequestError,
 } from "@parley/acp";
-import { isDialectError, optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { isDialectError } from "@parley/acp/internal";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { editionNamed } from "@parley/dialects";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
@@ -20,6 +20,7 @@ import { type Explanation, type ReachedAgent, reachCommand } from "./reach-comma
 import { reportWaiting } from "./report-waiting.ts";
 import { abortableTransport, noiseEvent, pausableTransport, watchedInput } from "./watched-transport.ts";
 
+/** How an agent is started or reached. */
 export interface ReachOptions {
   /** The working directory of the agent. Default: ours. */
   readonly cwd?: string | undefined;
@@ -29,28 +30,35 @@ export interface ReachOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Default: what its entry says. */
   readonly sandbox?: boolean | AgentSandbox | undefined;
+  /** Called for each event of the launch. */
   readonly onEvent?: ((event: LaunchEvent) => void) | undefined;
   /** Kills the agent and all processes that it started, without a grace time. */
   readonly kill?: AbortSignal | undefined;
 }
 
+/** How an agent is launched. */
 export interface LaunchOptions extends ReachOptions {
-  /** The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
+  /** The client. The time for the handshake is that of the definition, else that of the entry, else 60,000 ms. */
   readonly definition: ClientDefinition;
   /** Aborts the launch. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** An agent that was launched. */
 export interface LaunchedAgent {
+  /** The agent. */
   readonly entry: AgentEntry;
+  /** The connection to it. */
   readonly agent: ClientConnection;
   /** The process id of an agent on this machine. */
   readonly pid: number | undefined;
+  /** How long it took to answer `initialize`, in milliseconds. */
   readonly handshakeMs: number;
   /** The end of its stderr. */
   stderrTail(): string;
   /** Stops reading until `resume`. A message that was already read may still arrive. */
   pause(): void;
+  /** Continues reading. */
   resume(): void;
   /** Ends its input and keeps reading. False where the transport cannot do that. */
   endInput(): boolean;
@@ -64,7 +72,19 @@ const defaultHandshakeMs = 60_000;
 /** How long to wait for the end of a sandbox whose agent was killed. */
 const releaseMs = 5_000;
 
-/** Rejects with a LaunchError with a hint; no process is left then. */
+/**
+ * Starts or reaches an agent and connects to it.
+ *
+ * @throws {LaunchError} When it cannot be started or does not answer. No process is left then.
+ *
+ * @example
+ * import { commandEntry, launchAgent } from "@parley/client/launch";
+ *
+ * const entry = commandEntry(["my-agent", "--acp"]);
+ * const launched = await launchAgent(entry, { definition: { name: "my-app", version: "1.0.0" } });
+ * console.log(launched.agent.info?.name, launched.handshakeMs);
+ * await launched.close();
+ */
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
   const { definition, onEvent, signal } = options;
   const timeoutMs =
@@ -142,7 +162,17 @@ async function released({ released: gone }: ReachedAgent): Promise<void> {
   if (gone !== undefined) await withTimeout(releaseMs, gone);
 }
 
-/** Starts or reaches an agent, without a message. Rejects with a LaunchError. */
+/**
+ * Starts or reaches an agent and sends nothing.
+ *
+ * @throws {LaunchError} When it cannot be started or reached.
+ *
+ * @example
+ * import { commandEntry, reachAgent } from "@parley/client/launch";
+ *
+ * const { transport } = await reachAgent(commandEntry(["my-agent", "--acp"]), {});
+ * await transport.close();
+ */
 export function reachAgent(entry: AgentEntry, options: ReachOptions): Promise<ReachedAgent> {
   return entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
 }
@@ -228,7 +258,7 @@ function failure(
     case "handshake_timeout": {
       const late = `${name} did not answer within ${timeoutMs / 1000} s`;
       const printed =
-        noise === undefined ? "" : `; its stdout has a line that is no message: ${shown(noise)}`;
+        noise === undefined ? "" : `; its stdout has a line that is not a message: ${shown(noise)}`;
       const lines = noise === undefined ? "" : "; each message must be JSON on one line";
       const hint = `${servesHint}${lines}; raise the timeout for an agent that starts slowly${sandboxHint}`;
       return launchError(kind, `${late}${printed}`, hint);

@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
+import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "@parley/client/launch";
 import { patience, runs, scripted } from "../../test/support/managed-probe.ts";
 import type { LaunchEvent } from "../index.ts";
-import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const patient = (handshakeTimeoutMs: number) => ({ ...definition, connection: { handshakeTimeoutMs } });
@@ -125,7 +125,7 @@ test("an agent whose messages take several lines is told with its first line", p
   const entry = commandEntry([process.execPath, "-e", script]);
   await assert.rejects(launchAgent(entry, { definition: patient(3_000) }), {
     kind: "handshake_timeout",
-    message: 'node did not answer within 3 s; its stdout has a line that is no message: "{"',
+    message: 'node did not answer within 3 s; its stdout has a line that is not a message: "{"',
     hint: /each message must be JSON on one line/,
   });
   // also where somebody else ends the wait; a pipe takes less than this, so the first line has been read

@@ -3,32 +3,39 @@
 import { existsSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Transport } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
 import { leaveAgent, noiseOf } from "@parley/acp/internal/node";
+import { optional } from "@parley/acp/jsonrpc";
 import { spawnTransport } from "@parley/acp/node";
 import type { CommandEntry } from "../agents/agent-spec.ts";
 import { type AgentSandbox, type LeftBehind, sandboxedAgent } from "./agent-sandbox.ts";
-import { findProgram } from "./find-program.ts";
+import { findAgentProgram } from "./find-program.ts";
 import { LaunchError } from "./launch-error.ts";
 
+/** An agent that was started or reached, without a connection. */
 export interface ReachedAgent {
+  /** The transport to it. */
   readonly transport: Transport;
+  /** The process id of a program. */
   readonly pid: number | undefined;
+  /** Returns the end of its stderr. */
   stderrTail(): string;
-  /** Of a program: the first line of its stdout that is no message. */
+  /** Returns the first line of a program's stdout that is not a message. */
   noise?(): string | undefined;
   /** Lets it outlive this process; the watchdog ends it then. False if it cannot be left. */
   leave?(): boolean;
-  /** Of an agent in a sandbox: resolves when its process has ended and nothing of the sandbox is left. */
+  /** For an agent in a sandbox, resolves when its process has ended and nothing of the sandbox is left. */
   readonly released?: Promise<void>;
-  /** Of a remote agent: resolves when everything that was sent has left, or cannot. */
+  /** For a remote agent, resolves when everything that was sent has left, or cannot. */
   sent?(): Promise<void>;
   /** Examines a failure that the error itself does not explain. */
   explain?(error: unknown): Promise<Explanation>;
 }
 
+/** Why an agent could not be reached. */
 export interface Explanation {
+  /** The reason. Default: the message of the error. */
   readonly message?: string;
+  /** A fix for the user to try. */
   readonly hint: string;
   /** The HTTP status with which the server refused. */
   readonly status?: number;
@@ -109,7 +116,7 @@ function withoutOurs(): Record<string, undefined> {
 }
 
 function program(entry: CommandEntry, environment: Readonly<Record<string, string>>, cwd: string) {
-  const found = findProgram(entry.command, environment, cwd);
+  const found = findAgentProgram(entry.command, environment, cwd);
   if ("path" in found) return found;
   const { name, command, install } = entry;
   const what = command === name ? command : `${command}, the program of ${name},`;

@@ -4,8 +4,14 @@ import { randomBytes } from "node:crypto";
 import { request as httpRequest, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { httpTransport, type Transport, webSocketTransport } from "@parley/acp";
-import { optional, plainTextProblem, wrapSink, wrapTransport } from "@parley/acp/internal";
-import type { Sink, WebSocketLike } from "@parley/acp/transport";
+import { optional } from "@parley/acp/jsonrpc";
+import {
+  plainTextProblem,
+  type Sink,
+  type WebSocketLike,
+  wrapSink,
+  wrapTransport,
+} from "@parley/acp/transport";
 import type { RemoteEntry } from "../agents/agent-spec.ts";
 import { LaunchError } from "./launch-error.ts";
 import type { LaunchEvent } from "./launch-event.ts";

@@ -1,6 +1,18 @@
 // What to do about the end of a remote connection. Apart from what connects, which takes long to load.
 
-/** What to do when a connection that was open has ended, if its last words say why. */
+/**
+ * Suggests a fix after the end of a remote connection. Returns undefined if the error does not say why it ended.
+ *
+ * @example
+ * import { connectAgent } from "@parley/client";
+ * import { endHint } from "@parley/client/launch";
+ *
+ * try {
+ *   await connectAgent({ url: "wss://agents.example.com/acp" }, { name: "my-app", version: "1.0.0" });
+ * } catch (error) {
+ *   console.error(error, endHint(error));
+ * }
+ */
 export function endHint(error: unknown): string | undefined {
   const { message } = error as { readonly message?: unknown };
   const words = String(message);

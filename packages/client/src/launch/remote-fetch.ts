@@ -2,8 +2,7 @@
 
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientHttp2Stream } from "node:http2";
-import { isLoopback } from "@parley/acp/internal";
-import type { HttpTransportOptions } from "@parley/acp/transport";
+import { type HttpTransportOptions, isLoopback } from "@parley/acp/transport";
 import type { Dispatcher } from "undici";
 
 type Fetch = NonNullable<HttpTransportOptions["fetch"]>;

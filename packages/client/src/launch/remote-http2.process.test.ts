@@ -10,11 +10,11 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { beforeEach, type TestContext, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { agent as agentOf, client, httpTransport } from "@parley/acp";
+import { launchAgent, type RemoteEntry } from "@parley/client/launch";
 import { type Gateway, type GatewayOptions, startGateway } from "@parley/gateway";
 import { certificate } from "../../../gateway/test/support/certificate.ts";
 import { patience } from "../../test/support/managed-probe.ts";
 import { connectAgent } from "../index.ts";
-import { launchAgent, type RemoteEntry } from "../internal.ts";
 import { remoteFetch } from "./remote-fetch.ts";
 
 const definition = { name: "test", version: "1.0.0" };

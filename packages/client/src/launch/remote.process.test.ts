@@ -7,12 +7,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
 import { agent as agentOf, webSocketTransport } from "@parley/acp";
+import { launchAgent, type RemoteEntry } from "@parley/client/launch";
 import { WebSocketServer } from "ws";
 import { interopCommand } from "../../../acp/test/interop/agent-command.ts";
 import { startServer } from "../../../acp/test/interop/server-process.ts";
 import { patience } from "../../test/support/managed-probe.ts";
 import { connectAgent, LaunchError } from "../index.ts";
-import { launchAgent, type RemoteEntry } from "../internal.ts";
 
 const definition = { name: "test", version: "1.0.0" };
 const cwd = tmpdir();

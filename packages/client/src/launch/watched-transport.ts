@@ -1,8 +1,7 @@
 // Wraps the transport of an agent: it can be aborted and paused, and reports output that is not a message.
 
 import type { Transport } from "@parley/acp";
-import { wrapSink, wrapTransport } from "@parley/acp/internal";
-import type { Sink } from "@parley/acp/transport";
+import { type Sink, wrapSink, wrapTransport } from "@parley/acp/transport";
 import type { UnreadEvent } from "./launch-event.ts";
 
 /** The signal ends it as if the agent had closed the connection, until `settled` is called. */

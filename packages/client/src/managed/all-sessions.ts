@@ -1,7 +1,8 @@
 // Lists all sessions of an agent, page by page.
 
 import type { ClientConnection, SessionInfo } from "@parley/acp";
-import { normalPath, optional } from "@parley/acp/internal";
+import { normalPath } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 
 export interface AllSessionsQuery {
   /** Only sessions of this directory. */

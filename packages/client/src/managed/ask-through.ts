@@ -1,7 +1,7 @@
 // Lets the app's `requestPermission` answer the questions of a permission policy that has nobody to ask.
 
 import type { ClientDefinition, ClientSession, PermissionRequest } from "@parley/acp";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { PermissionAsker } from "../gate/gate-options.ts";
 import type { PermissionChoice, PermissionQuestion } from "../gate/question.ts";
 

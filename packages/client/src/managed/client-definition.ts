@@ -1,8 +1,8 @@
 // Builds the client definition of a managed agent.
 
-import type { ClientPolicy } from "@parley/acp";
 import {
   type ClientDefinition,
+  type ClientPolicy,
   type ClientSession,
   type ElicitationRequest,
   type ElicitationResponse,
@@ -11,7 +11,7 @@ import {
   RequestError,
 } from "@parley/acp";
 import { takenMethod, vetoMethod } from "@parley/acp/extensions";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { vetoSession } from "../gate/veto.ts";
 import type { ManageAgentOptions, ManagedGate } from "./managed-options.ts";
 

@@ -1,7 +1,6 @@
 // Logs in to an agent by one of its methods, in all shapes that agents use, and restarts it where that is needed.
 
-import { isObject, optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import { isObject, optional, withTimeout } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment } from "../agents/environment.ts";
@@ -111,7 +110,14 @@ async function byVariables(target: LoginTarget, asker: Asker, method: LoginMetho
   await target.restart("to apply the credentials", values);
 }
 
-/** The command line that logs in to an agent. */
+/**
+ * Returns the command line of `parley` that logs in to an agent.
+ *
+ * @example
+ * import { commandEntry, loginCommandFor } from "@parley/client/launch";
+ *
+ * console.log(loginCommandFor(commandEntry(["my-agent", "--acp"])));
+ */
 export function loginCommandFor(entry: AgentEntry): string {
   const { name, origin, transport, edition } = entry;
   const isTyped = origin === "command" && transport === "stdio";

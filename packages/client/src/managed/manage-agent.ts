@@ -1,8 +1,7 @@
 // Runs a managed agent: a connection that survives the crashes of its process, with login, pause and close.
 
 import { type ClientConnection, ConnectionError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
-import { abortable, withTimeout } from "@parley/acp/jsonrpc";
+import { abortable, optional, withTimeout } from "@parley/acp/jsonrpc";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";

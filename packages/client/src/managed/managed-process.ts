@@ -1,7 +1,7 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
 import { ConnectionError } from "@parley/acp";
-import { sleep } from "@parley/acp/internal";
+import { sleep } from "@parley/acp/jsonrpc";
 import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";

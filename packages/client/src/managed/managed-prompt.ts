@@ -1,7 +1,8 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
 import type { ClientSession, ContentBlock, Prompt, PromptResult } from "@parley/acp";
-import { optional, PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import { PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import type { RecoveryCounts } from "./recover.ts";
 

@@ -1,8 +1,8 @@
 // The sessions of a managed agent, and the processes that they run in.
 
 import { ConnectionError } from "@parley/acp";
-import { argumentText, isObject, normalPath } from "@parley/acp/internal";
-import { abortable } from "@parley/acp/jsonrpc";
+import { argumentText, normalPath } from "@parley/acp/internal";
+import { abortable, isObject } from "@parley/acp/jsonrpc";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { wantedSandbox } from "../launch/agent-sandbox.ts";
 import type { SessionLookup } from "./client-definition.ts";

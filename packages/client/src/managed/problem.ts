@@ -1,7 +1,7 @@
 // Classifies errors of agents and connections by what can be done about them.
 
 import { ConnectionError, RequestError } from "@parley/acp";
-import { errorKindOf, optional } from "@parley/acp/internal";
+import { errorKindOf, optional } from "@parley/acp/jsonrpc";
 
 /** The kind of a failure, by what can be done about it. */
 export type ProblemKind =
@@ -42,7 +42,19 @@ interface ErrorLike {
 /** Errors that do not end the connection, and would happen again. */
 const notCrashes: ReadonlySet<string> = new Set(["aborted", "too_large", "protocol"]);
 
-/** Classifies an error answer of an agent, or the end of its connection. */
+/**
+ * Classifies an error answer of an agent, or the end of its connection.
+ *
+ * @example
+ * import { connectAgent, problemOf } from "@parley/client";
+ *
+ * await using agent = await connectAgent("gemini", { name: "my-app", version: "1.0.0" });
+ * try {
+ *   await agent.newSession({ cwd: process.cwd() });
+ * } catch (error) {
+ *   if (problemOf(error).kind === "login_needed") console.error("Log in first");
+ * }
+ */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ConnectionError) {
     const { kind, message } = error;

@@ -1,6 +1,6 @@
 // Decides what to do about a prompt that failed.
 
-import { sleep } from "@parley/acp/internal";
+import { sleep } from "@parley/acp/jsonrpc";
 import type { ManageAgentOptions } from "./managed-options.ts";
 import type { Problem } from "./problem.ts";
 import type { SessionActivation } from "./session-activation.ts";

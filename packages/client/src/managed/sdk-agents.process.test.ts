@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import type { SessionUpdate } from "@parley/acp";
+import { commandEntry } from "@parley/client/launch";
 import { programCommand } from "../../../acp/test/support/programs.ts";
 import { managed, patience } from "../../test/support/managed-probe.ts";
-import { commandEntry, type ManagedGate } from "../internal.ts";
+import type { ManagedGate } from "../internal.ts";
 
 const cwd = tmpdir();
 

@@ -1,9 +1,13 @@
 // Opens a session at its agent, and reopens it after a restart or a loss.
 
-import type { SessionOptions } from "@parley/acp";
-import { type ClientSession, ConnectionError, type Entry, type SessionConfigOption } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
-import { withTimeout } from "@parley/acp/jsonrpc";
+import {
+  type ClientSession,
+  ConnectionError,
+  type Entry,
+  type SessionConfigOption,
+  type SessionOptions,
+} from "@parley/acp";
+import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import type { JsonValue } from "@parley/acp/model";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { reportWaiting } from "../launch/report-waiting.ts";

@@ -5,7 +5,7 @@ import { open, realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AgentCapabilities, ContentBlock } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 
 /** The content that an agent accepts in prompts: a part of `agent.capabilities`. */
 export type AcceptedContent = Pick<AgentCapabilities, "image" | "audio" | "embeddedContext">;

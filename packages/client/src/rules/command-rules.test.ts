@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { commandSubject } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { commandSubject, permissionGate } from "../internal.ts";
+import { permissionGate } from "../internal.ts";
 import type { Subject } from "../policy.ts";
 
 const cwd = "/nowhere/w";

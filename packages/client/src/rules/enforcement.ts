@@ -7,19 +7,31 @@ import type { Rule } from "./rule.ts";
 
 /** A path that commands in a sandbox may not touch (`none`), may only read, or may also write. */
 export interface RuleMount {
+  /** An absolute path. */
   readonly path: string;
+  /** What commands may do there. */
   readonly access: "none" | "read" | "write";
 }
 
-/** Who holds a rule for a command that runs in a sandbox. `system`: the operating system, whatever the command does. */
+/** Who enforces a rule for a command that runs in a sandbox. */
 export interface RuleEnforcement {
+  /** The rule. */
   readonly rule: Rule;
+  /** `system`: the operating system, whatever the command does. `parley`: only Parley, before it runs the command. */
   readonly by: "system" | "parley";
-  /** Of a rule for a name at any depth: where it is looked for first, though not everywhere. */
+  /** The paths that a sandbox mounts for the rule. For a name at any depth these are only the first places. */
   readonly mounts: readonly RuleMount[];
 }
 
-/** Looks at nothing but the rules and the roots. */
+/**
+ * Tells which rules the operating system enforces for commands in a sandbox. No file is read.
+ *
+ * @example
+ * import { enforcementOf, parsePolicy } from "@parley/client/policy";
+ *
+ * const { rules } = parsePolicy("deny read secrets/**", "user", "policy");
+ * for (const { by, mounts } of enforcementOf(rules, ["/home/me/project"])) console.log(by, mounts);
+ */
 export function enforcementOf(rules: readonly Rule[], roots: readonly string[]): RuleEnforcement[] {
   return rules.map((rule) => {
     if (rule.operation === "net") return { rule, by: "system", mounts: [] };

@@ -65,6 +65,15 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
 }
 
 /** All that was shown, and nothing more. The shell that reads a line is a detail. */
+/**
+ * Whether a subject is exactly what an answer was about.
+ *
+ * @example
+ * import { commandSubject, isExactly } from "@parley/client/policy";
+ *
+ * const subject = commandSubject("op", "npm", ["test"], "/home/me/project");
+ * console.log(isExactly({ operation: "exec", argv: ["npm", "test"], cwd: "/home/me/project" }, subject));
+ */
 export function isExactly(exact: ExactTarget, subject: Subject): boolean {
   const [shown, given] = [exact, subject].map((each) => {
     const { operation, path, deletes = false, argv, shellLine = argv, cwd, host, tool, mode } = each;

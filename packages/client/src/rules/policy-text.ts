@@ -4,9 +4,11 @@ import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleOrigin } from "./rule.ts";
 import { parseRule } from "./rule-text.ts";
 
+/** The rules of a policy file. */
 export interface ParsedPolicy {
+  /** The rules, in the order of the file. */
   readonly rules: readonly Rule[];
-  /** Of a workspace's file: what was left out, and why, one line each. */
+  /** What was left out of a workspace's file, and why, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -14,8 +16,17 @@ export interface ParsedPolicy {
 const maxRules = 1_000;
 
 /**
- * Throws RuleError with every line that cannot be meant. A workspace's file never does: what it allows is left out,
- * and so is what nobody understands.
+ * Parses a file of rules, one a line. Of a workspace's file, lines that allow something or cannot be understood are left
+ * out with a warning.
+ *
+ * @param source - The name of the file, for messages.
+ * @throws {RuleError} When a line of another file than a workspace's cannot be understood.
+ *
+ * @example
+ * import { parsePolicy } from "@parley/client/policy";
+ *
+ * const { rules } = parsePolicy("allow read src/**\ndeny net *", "user", "/home/me/policy");
+ * console.log(rules.length);
  */
 export function parsePolicy(text: string, origin: RuleOrigin, source: string): ParsedPolicy {
   const rules: Rule[] = [];

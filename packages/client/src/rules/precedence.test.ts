@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parseRule, type Rule, rememberedRules } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import type { Rule } from "../internal.ts";
-import { type GateOptions, parseRule, permissionGate, rememberedRules } from "../internal.ts";
+import { type GateOptions, permissionGate } from "../internal.ts";
 import { RuleError, type Subject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };

@@ -2,33 +2,42 @@
 
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
-/** What is remembered, and until when. */
+/** A remembered answer. */
 export interface RememberedRule extends Rule {
+  /** Revokes it. */
   readonly id: string;
+  /** Where it holds. */
   readonly scope: "workspace" | "always";
+  /** When it ends, in milliseconds since 1970. */
   readonly expires: number;
-  /** Milliseconds since 1970. */
+  /** When it was given, in milliseconds since 1970. */
   readonly since: number;
 }
 
+/** The remembered answers in a file. */
 export interface RememberedRules {
+  /** The path of the file. */
   readonly path: string;
-  /** Those that are in force now, the oldest first. Throws RuleError where the file cannot be understood. */
+  /** Returns the answers that are in force now, the oldest first. Throws a RuleError if the file cannot be understood. */
   list(): readonly RememberedRule[];
+  /** Adds an answer. */
   add(rule: NewRememberedRule): RememberedRule;
-  /** False: there is none of that id. */
+  /** Revokes an answer. False if there is none with that id. */
   revoke(id: string): boolean;
 }
 
+/** An answer to remember. */
 export interface NewRememberedRule extends RuleTarget, Pick<Rule, "workspace"> {
+  /** The answer. */
   readonly effect: Effect;
+  /** Where it holds. */
   readonly scope: "workspace" | "always";
-  /** Default: 30 days in a workspace, 90 days always. */
+  /** When it ends, in milliseconds since 1970. Default: after 30 days in a workspace, else after 90. */
   readonly expires?: number;
 }
 
@@ -36,6 +45,15 @@ const day = 24 * 60 * 60 * 1000;
 const lasts = { workspace: 30 * day, always: 90 * day };
 const header = { parley: "permissions", version: 2 };
 
+/**
+ * Opens a file of remembered answers, which several processes may share. It is created with the first answer.
+ *
+ * @example
+ * import { rememberedRules } from "@parley/client/policy";
+ *
+ * const answers = rememberedRules("/home/me/.local/share/my-app/permissions.ndjson");
+ * for (const { id } of answers.list()) answers.revoke(id);
+ */
 export function rememberedRules(path: string, clock: () => number = Date.now): RememberedRules {
   let read = { stamp: "", rules: [] as readonly RememberedRule[] };
   const current = (): readonly RememberedRule[] => {

@@ -1,6 +1,6 @@
 // Parses and prints one rule, such as `read src/**` or `exec npm test`.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { joinVariables } from "../subjects/command-words.ts";
 import type { Effect } from "../subjects/subject.ts";
 import { commandText, targetText } from "../subjects/summary.ts";
@@ -19,13 +19,26 @@ const nearWords = new Map([
   ["mode", "there are no rules for modes; use *, which applies to everything"],
 ]);
 
+/** What the text of a rule does not say. */
 export interface RuleContext {
+  /** The answer of the rule. */
   readonly effect: Effect;
+  /** Who made it. */
   readonly origin: RuleOrigin;
+  /** The file that it is in. */
   readonly source?: string;
 }
 
-/** Throws RuleError. */
+/**
+ * Parses one rule, such as `read src/**` or `exec npm test`.
+ *
+ * @throws {RuleError} When it cannot be understood.
+ *
+ * @example
+ * import { parseRule } from "@parley/client/policy";
+ *
+ * console.log(parseRule("exec npm test", { effect: "allow", origin: "user" }).pattern);
+ */
 export function parseRule(text: string, { effect, origin, source }: RuleContext): Rule {
   const trimmed = text.trim();
   const [, operation = "", pattern] = /^(\S+)(?:\s+([\s\S]+))?$/.exec(trimmed) ?? [];
@@ -70,7 +83,14 @@ function checkPattern(operation: RuleOperation, pattern: string, effect: Effect)
   }
 }
 
-/** What `parseRule` reads; of an answer what was shown, for people. */
+/**
+ * Returns the text that `parseRule` reads. For a remembered answer it is the target that the user was shown.
+ *
+ * @example
+ * import { parseRule, ruleText } from "@parley/client/policy";
+ *
+ * console.log(ruleText(parseRule("net example.com", { effect: "deny", origin: "user" })));
+ */
 export function ruleText({ operation, pattern, exact }: RuleTarget): string {
   if (exact === undefined) return `${operation}${pattern === undefined ? "" : ` ${pattern}`}`;
   const { deletes, cwd, env = {} } = exact;

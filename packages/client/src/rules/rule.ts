@@ -2,38 +2,43 @@
 
 import type { Effect, Operation, Scope, Subject } from "../subjects/subject.ts";
 
-/** Who said so. A workspace may only forbid or have asked; `launch` is what was typed for this run. */
+/** Who made a rule. A workspace may only deny and ask; `launch` is a rule that was typed for this run. */
 export type RuleOrigin = "operator" | "user" | "workspace" | "launch" | "remembered";
 
-/** The words that a rule may begin with. `*` is also about what no other word is about. */
+/** The words that a rule may begin with. `*` also matches operations that no other word names. */
 export type RuleOperation = Exclude<Operation, "mode" | "other"> | "*";
 
-/** What a person was shown, and nothing else. */
+/** Exactly the facts that a person was shown. */
 export type ExactTarget = Pick<
   Subject,
   "operation" | "path" | "deletes" | "argv" | "shellLine" | "cwd" | "env" | "host" | "tool" | "mode"
 >;
 
-/** What a rule is about, decoded from its text. Without a pattern: everything of that operation. */
+/** What a rule is about. Without a pattern it is about everything of that operation. */
 export interface RuleTarget {
+  /** The kind of the operation; `*` for all. */
   readonly operation: Operation | "*";
-  /** As it was written; what it means depends on the operation. */
+  /** The pattern as it was written. Its syntax depends on the operation. */
   readonly pattern?: string;
-  /** Of an answer: exactly this, instead of a pattern. */
+  /** The target of an answer, in place of a pattern. */
   readonly exact?: ExactTarget;
 }
 
+/** One rule. */
 export interface Rule extends RuleTarget {
+  /** Its answer. */
   readonly effect: Effect;
+  /** Who made it. */
   readonly origin: RuleOrigin;
-  /** The file that it is in, where it is in one. */
+  /** The file that it is in, if any. */
   readonly source?: string;
-  /** Of a remembered answer; what it is revoked by. */
+  /** The id of a remembered answer, which revokes it. */
   readonly id?: string;
+  /** Where an answer holds. */
   readonly scope?: Exclude<Scope, "once">;
-  /** Milliseconds since 1970. */
+  /** When it ends, in milliseconds since 1970. */
   readonly expires?: number;
-  /** Of scope `workspace`: the directory, and which one it was. */
+  /** The directory of an answer of scope "workspace", and its identity. */
   readonly workspace?: { readonly path: string; readonly identity: string };
 }
 

@@ -1,9 +1,9 @@
 // The scopes that an answer may have, and the rule that remembers it.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { Scope, Subject } from "../subjects/subject.ts";
 import { everyLine, patternFor } from "./command-pattern.ts";
-import type { Verdict } from "./decide.ts";
+import type { Verdict } from "./decide-by-rules.ts";
 import { isThisMachine, thisMachine } from "./host-pattern.ts";
 import { escapedPattern } from "./path-pattern.ts";
 import type { RuleTarget } from "./rule.ts";

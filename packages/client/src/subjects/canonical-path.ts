@@ -10,10 +10,15 @@ const maxLinks = 40;
 export const longestPath = 8_192;
 
 /**
- * Where a path leads from `base`. `..` goes up from where the links before it led; what is missing stays as it is
+ * Returns where a path leads from `base`. `..` goes up from where the links before it led; what is missing stays as it is
  * written. Nobody may join or shorten the path before: `link/..` is not the folder that the link is in.
  *
  * @throws {RequestError} "permission_denied" When it leads through more than 40 links, or is longer than any path.
+ *
+ * @example
+ * import { canonicalPath } from "@parley/client/policy";
+ *
+ * console.log(canonicalPath("link/..", "/home/me/project"));
  */
 export function canonicalPath(path: string, base: string = process.cwd()): string {
   if (path.length > longestPath)

@@ -1,6 +1,6 @@
 // Names what the fields of a tool call's input mean, and finds them wherever agents put them.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 
 /** What is beside a field. */
 interface Beside {

@@ -1,6 +1,6 @@
 // Finds the tool of an MCP server that a tool call says it calls.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import type { Fields } from "./claim-fields.ts";
 import type { Subject } from "./subject.ts";

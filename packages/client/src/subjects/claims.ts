@@ -1,7 +1,8 @@
 // Reads what an agent says that it will do: from the input of a tool call, its diffs and, as a label, its title.
 
 import type { PermissionRequest } from "@parley/acp";
-import { askedAbout, isObject, operationSubject } from "@parley/acp/internal";
+import { askedAbout, operationSubject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
 import {

@@ -1,6 +1,6 @@
 // Builds the subject of a command.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { canonicalPath } from "./canonical-path.ts";
 import { joinWords, readLine } from "./command-words.ts";
 import { notableVariables, type Variables } from "./harmless-variables.ts";
@@ -56,7 +56,16 @@ function fromLine(line: string, cwd: string, env: Variables, plainOption: RegExp
 /** Agents that run commands themselves do so in a login shell, and name the command behind it. */
 const optionOfClaims = /^-l?c$/;
 
-/** The subject of a command, with those of its variables that are not known to be harmless. */
+/**
+ * Returns the subject of a command, with those of its variables that are not known to be harmless.
+ *
+ * @param folder - The working directory, with links resolved.
+ *
+ * @example
+ * import { commandSubject, summaryOf } from "@parley/client/policy";
+ *
+ * console.log(summaryOf(commandSubject("op", "npm", ["test"], "/home/me/project")));
+ */
 export function commandSubject(
   origin: SubjectOrigin,
   command: string,

@@ -11,6 +11,7 @@ const harmless = [
   /^NODE_ENV=(?:test|development|production)$/,
 ];
 
+/** @inline */
 export type Variables = Readonly<Record<string, string>>;
 
 /** The variables of a command that a rule or an answer has to name. Undefined: there are none. */

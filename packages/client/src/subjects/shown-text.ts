@@ -21,7 +21,14 @@ export function shownLine(text: string, most = maxCells): string {
   return `${characters.slice(0, most - 1).join("")}…`;
 }
 
-/** Of text that is shown whole, the characters that hide or look like others, by their number. Line ends and tabs stay. */
+/**
+ * Replaces the characters of a text that hide, reorder or look like others by their numbers. Line ends and tabs stay.
+ *
+ * @example
+ * import { shownSource } from "@parley/client/policy";
+ *
+ * console.log(shownSource("rm -rf \u202e/pmt"));
+ */
 export function shownSource(text: string): string {
   return disguised(
     text.replaceAll(misleading, (character) => (/[\n\t]/.test(character) ? character : byNumber(character))),

@@ -59,9 +59,15 @@ export interface Subject {
   readonly unread?: readonly string[];
 }
 
+/**
+ * Whether this client performs the operation or an agent claims it.
+ *
+ * @inline
+ */
 export type SubjectOrigin = Subject["origin"];
 
 /** How far an answer reaches. */
 export type Scope = "once" | "session" | "workspace" | "always";
 
+/** The answer of a rule. */
 export type Effect = "allow" | "ask" | "deny";

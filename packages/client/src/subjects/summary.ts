@@ -4,7 +4,14 @@ import { joinVariables, joinWords } from "./command-words.ts";
 import { shownLine } from "./shown-text.ts";
 import type { Subject } from "./subject.ts";
 
-/** The whole command as one text; undefined where nobody says what it is. */
+/**
+ * Returns the whole command of a subject as one text; undefined if the subject has none.
+ *
+ * @example
+ * import { commandText } from "@parley/client/policy";
+ *
+ * console.log(commandText({ argv: ["git", "commit", "-m", "two words"] }));
+ */
 export function commandText({ argv, shellLine }: Pick<Subject, "argv" | "shellLine">): string | undefined {
   return shellLine ?? (argv === undefined ? undefined : joinWords(argv));
 }
@@ -15,6 +22,14 @@ export function targetText(subject: Omit<Subject, "origin">): string {
   return path ?? commandText(subject) ?? host ?? (tool === undefined ? mode : `${tool.server}/${tool.name}`);
 }
 
+/**
+ * Summarises a subject in one line, from facts and never from an agent's title.
+ *
+ * @example
+ * import { summaryOf } from "@parley/client/policy";
+ *
+ * console.log(summaryOf({ origin: "op", operation: "read", path: "/home/me/notes.txt" }));
+ */
 export function summaryOf(subject: Subject): string {
   const { operation, path, deletes, host, tool, mode, cwd, env = {} } = subject;
   const where = cwd === undefined ? "" : ` (in ${shownPath(cwd)})`;

@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 
 /** A file of the workspace that a server runs or reads. */
 export interface NamedFile {

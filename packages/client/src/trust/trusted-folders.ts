@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
 import type { WorkspaceItem, WorkspaceSettings } from "./workspace-settings.ts";
 

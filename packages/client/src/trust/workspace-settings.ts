@@ -46,6 +46,8 @@ export interface WorkspaceSettings {
    * files that its servers name are asked about.
    */
   readonly rules: readonly string[];
+  /** The same rules, parsed. */
+  readonly parsedRules: readonly Rule[];
   /** The servers, for `mcpServers` of a session. Their `_meta` tells Parley's agent that the user did not name them. */
   readonly mcpServers: readonly McpServer[];
   /** The files of the folder that the servers start or name, and those that links among them lead to. Their content is part of the trust. */
@@ -54,11 +56,6 @@ export interface WorkspaceSettings {
   readonly problems: readonly string[];
   /** Identifies the folder and the content of its files. */
   readonly identity: { readonly device: string; readonly inode: string; readonly content: string };
-}
-
-/** The settings with their parsed rules, for our own packages. */
-export interface ParsedSettings extends WorkspaceSettings {
-  readonly parsedRules: readonly Rule[];
 }
 
 const policyFile = ".parley/policy";
@@ -80,12 +77,10 @@ const ofWorkspace = { [originKey]: "workspace" };
  * for (const { what, details } of workspaceSettings(process.cwd()).items) console.log([what, ...details].join("\n  "));
  */
 export function workspaceSettings(folder: string): WorkspaceSettings {
-  const { parsedRules: _, ...settings } = parsedSettings(folder);
-  return settings;
+  return settingsIn(realpathSync(folder));
 }
 
-export function parsedSettings(given: string): ParsedSettings {
-  const folder = realpathSync(given);
+function settingsIn(folder: string): WorkspaceSettings {
   const { dev, ino } = statSync(folder, { bigint: true });
   const content = createHash("sha256");
   const problems: string[] = [];

@@ -8,7 +8,8 @@ import { type TestContext, test } from "node:test";
 import { client } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
 import { agentPeer, type PermissionOption, type SessionUpdate } from "@parley/acp/v1";
-import { parseRule, permissionGate } from "../../src/internal.ts";
+import { parseRule } from "@parley/client/policy";
+import { permissionGate } from "../../src/internal.ts";
 import { type PermissionQuestion, permissionPolicy, type Subject } from "../../src/policy.ts";
 import { joinWords } from "../../src/subjects/command-words.ts";
 

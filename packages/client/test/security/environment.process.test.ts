@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { agentEnvironment, type CommandEntry, parseRule, readyAgents } from "../../src/internal.ts";
+import { agentEnvironment, type CommandEntry, readyAgents } from "@parley/client/launch";
+import { parseRule } from "@parley/client/policy";
 import { ground, hostile, hostileEntry, tally } from "./hostile-probe.ts";
 
 const patience = { timeout: 60_000 };

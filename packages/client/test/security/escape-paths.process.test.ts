@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parseRule } from "../../src/internal.ts";
+import { parseRule } from "@parley/client/policy";
 import { type Attempt, type Ground, ground, hostile, secret, tally } from "./hostile-probe.ts";
 
 const posix = { skip: process.platform === "win32" ? "needs POSIX links" : false, timeout: 120_000 };

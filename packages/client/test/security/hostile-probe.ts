@@ -15,13 +15,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp/model";
-import {
-  type CommandEntry,
-  type Gate,
-  type GateOptions,
-  manageAgent,
-  permissionGate,
-} from "../../src/internal.ts";
+import type { CommandEntry } from "@parley/client/launch";
+import { type Gate, type GateOptions, manageAgent, permissionGate } from "../../src/internal.ts";
 
 /** What the agent is told to do. */
 export type Attempt =

@@ -8,15 +8,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { CreateTerminalOptions } from "@parley/acp/model";
+import type { Rule } from "@parley/client/policy";
+import { workspaceSettings } from "@parley/client/trust";
 import { inSandbox, withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
 import { put, workplace } from "../../../sandbox/test/support/workplace.ts";
-import {
-  directoryIdentity,
-  type GateOptions,
-  parsedSettings,
-  permissionGate,
-  type Rule,
-} from "../../src/internal.ts";
+import { directoryIdentity, type GateOptions, permissionGate } from "../../src/internal.ts";
 import type { PermissionQuestion, PermissionReply } from "../../src/policy.ts";
 import { rules } from "../support/gate-probe.ts";
 import { tally } from "./hostile-probe.ts";
@@ -359,7 +355,7 @@ test(
   inSandbox,
   async (t) => {
     let root = "";
-    const { work, run } = place(t, { workspaceRules: () => parsedSettings(root).parsedRules });
+    const { work, run } = place(t, { workspaceRules: () => workspaceSettings(root).parsedRules });
     root = work;
     const servers = { mcpServers: { db: { command: "./scripts/db-server" } } };
     put(work, { "scripts/db-server": "#!/bin/sh\n", ".mcp.json": JSON.stringify(servers) });

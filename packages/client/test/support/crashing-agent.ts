@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { CommandEntry } from "../../src/internal.ts";
+import type { CommandEntry } from "@parley/client/launch";
 
 /** Where in its life it dies. */
 export type CrashPoint =

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { type AgentDefinition, agent, type ClientSession, client } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
-import type { Rule } from "../../src/internal.ts";
-import { type Effect, type Gate, type GateOptions, parseRule, permissionGate } from "../../src/internal.ts";
+import { type Effect, parseRule, type Rule } from "@parley/client/policy";
+import { type Gate, type GateOptions, permissionGate } from "../../src/internal.ts";
 
 /** All kinds of tool calls. */
 export const toolKinds = [

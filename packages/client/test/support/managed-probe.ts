@@ -4,10 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import type { CommandEntry } from "@parley/client/launch";
 import type { AgentScenario } from "@parley/conformance/testing";
 import { programCommand } from "../../../acp/test/support/programs.ts";
 import type { ManagedAgentEvent } from "../../src/index.ts";
-import { type CommandEntry, type ManageAgentOptions, manageAgent } from "../../src/internal.ts";
+import { type ManageAgentOptions, manageAgent } from "../../src/internal.ts";
 
 export const patience = { timeout: 60_000 };
 

@@ -1,6 +1,6 @@
 // Deviations of real agents and clients from the protocol, each as a pair of scenarios to test against.
 
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { clientOddities } from "./oddities-of-clients.ts";
 import { sessionOddities } from "./oddities-of-sessions.ts";
 import { turnOddities } from "./oddities-of-turns.ts";

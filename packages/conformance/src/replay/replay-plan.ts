@@ -1,6 +1,7 @@
 // Converts a trace to a plan for one side: what it sends and what it waits for.
 
-import { isObject, optional, readEnvelopeHead } from "@parley/acp/internal";
+import { readEnvelopeHead } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import {
   isTraceMessage,
   parseJson,
@@ -120,7 +121,14 @@ function recordedMessage(value: Json, { record, from, open }: RecordContext): Re
   const other = from === "client" ? "agent" : "client";
   if (typeof method === "string") {
     const kind = id === undefined ? "notification" : "request";
-    const message = { record, kind, method, session: sessionOf(value), value, answers: undefined } as const;
+    const message = {
+      record,
+      kind,
+      method,
+      session: sessionOfMessage(value),
+      value,
+      answers: undefined,
+    } as const;
     if (kind === "request") open.set(`${from} ${JSON.stringify(id)}`, message);
     return message;
   }
@@ -133,7 +141,7 @@ function recordedMessage(value: Json, { record, from, open }: RecordContext): Re
 }
 
 /** The session of a request or a notification. */
-export function sessionOf(value: Json): string | undefined {
+export function sessionOfMessage(value: Json): string | undefined {
   const { params } = value;
   return isObject(params) && typeof params.sessionId === "string" ? params.sessionId : undefined;
 }

@@ -1,6 +1,6 @@
 // Maps session ids between the recording and the live connection.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { Json } from "./replay-plan.ts";
 
 export class SessionNames {

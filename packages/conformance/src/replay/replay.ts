@@ -1,7 +1,8 @@
 // Replays one side of a recorded conversation to a live peer and reports the first divergence.
 
 import type { Transport } from "@parley/acp";
-import { type Deadline, deadline, isObject } from "@parley/acp/internal";
+import { type Deadline, deadline } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { EndReason, Sink } from "@parley/acp/transport";
 import { realClock } from "../testing/gates.ts";
 import type { Trace, TraceSide } from "../trace/trace.ts";
@@ -12,7 +13,7 @@ import {
   type ReplayPlan,
   replayPlan,
   type SendStep,
-  sessionOf,
+  sessionOfMessage,
 } from "./replay-plan.ts";
 import type { Divergence, Replay, ReplayOptions, ReplayReport } from "./replay-report.ts";
 import { SessionNames } from "./replay-sessions.ts";
@@ -251,7 +252,7 @@ class Player implements Replay, Sink {
   }
 
   #receiveNotification(method: string, value: Json): void {
-    const session = this.#sessions.toRecorded(sessionOf(value));
+    const session = this.#sessions.toRecorded(sessionOfMessage(value));
     const gate = this.#gateOf(session);
     const step = this.#unmet(
       ({ record, message }) =>
@@ -267,7 +268,7 @@ class Player implements Replay, Sink {
 
   /** The recorded session of a live request. An unknown session is the next one in the recording. */
   #laneOf(method: string, value: Json): string | undefined {
-    const live = sessionOf(value);
+    const live = sessionOfMessage(value);
     if (live === undefined || this.#sessions.knows(live)) return this.#sessions.toRecorded(live);
     const next = this.#firstUnmet(({ kind, method: name }) => kind === "request" && name === method);
     const recorded = next?.message.session;

@@ -1,7 +1,7 @@
 // Implements the verbs of a scripted agent; one that the client does not support is reported and skipped.
 
 import { RequestError } from "@parley/acp";
-import { errorKindOf, optional } from "@parley/acp/internal";
+import { errorKindOf, optional } from "@parley/acp/jsonrpc";
 import type { ContentBlock, Meta } from "@parley/acp/model";
 import type { AgentStep } from "./agent-scenario.ts";
 import {

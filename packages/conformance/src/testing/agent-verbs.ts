@@ -1,7 +1,7 @@
 // Runs the steps of a scripted agent, with the verbs for tool calls, questions, files, terminals and further prompts.
 
 import { type AgentSession, RequestError, type ToolCall, type Turn } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { PermissionOption, PromptResult, StopReason, Usage } from "@parley/acp/model";
 import type { AgentStep, TerminalOp } from "./agent-scenario.ts";
 import type { AgentVerb, Verbs } from "./agent-steps.ts";

@@ -2,7 +2,7 @@
 
 import type { EditionName, Entry } from "@parley/acp";
 import { lostKey } from "@parley/acp/extensions";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { snapshot, type ViewSnapshot, viewFrom } from "@parley/acp/view";
 
 /** The result of one step. */

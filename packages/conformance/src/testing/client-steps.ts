@@ -10,7 +10,7 @@ import {
   type SessionOptions,
 } from "@parley/acp";
 import { openMethod } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { StepRecord } from "./client-record.ts";
 import type { ClientStep, SessionRef, UpdateCount } from "./client-scenario.ts";
 import { type Clock, type Gates, untilAborted } from "./gates.ts";

@@ -1,6 +1,6 @@
 // Named gates that synchronise a test with a script, without sleeping.
 
-import { sleep } from "@parley/acp/internal";
+import { sleep } from "@parley/acp/jsonrpc";
 
 export class Gates {
   readonly #opened = new Map<string, PromiseWithResolvers<void>>();

@@ -11,7 +11,8 @@ import {
   type Turn,
 } from "@parley/acp";
 import { openMethod } from "@parley/acp/extensions";
-import { methodTable, optional } from "@parley/acp/internal";
+import { methodTable } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { entryFormat, memoryStore, type SessionStore, storedEntry } from "@parley/acp/store";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";

@@ -9,7 +9,7 @@ import {
   RequestError,
   type Transport,
 } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";

@@ -1,7 +1,7 @@
 // Simulates the files and terminals of a scripted client.
 
 import { RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type {
   CreateTerminalOptions,
   ExitStatus,

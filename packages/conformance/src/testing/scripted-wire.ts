@@ -1,6 +1,6 @@
 // A transport wrapper that changes messages as a scenario says, so that the library itself needs no faulty code.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { EndReason, Sink, Transport } from "@parley/acp/transport";
 
 interface Asked {

@@ -24,7 +24,10 @@ export async function serveScenario(
 ): Promise<void> {
   const checked = checkAgentScenario(scenario);
   // loaded on use: scripted peers run where there is no Node, too
-  const { nodePlatform, stdioChannel } = await import("@parley/acp/internal/node");
+  const [{ stdioChannel }, { nodePlatform }] = await Promise.all([
+    import("@parley/acp/internal/node"),
+    import("@parley/acp/node"),
+  ]);
   const channel = stdioChannel();
   const agent = scriptedAgent(checked, {
     ...options,

@@ -2,7 +2,6 @@
 
 import {
   type CustomShape,
-  isObject,
   type ObjectShape,
   problemsOf,
   type Shape,
@@ -10,6 +9,7 @@ import {
   type ShapeProblem,
   wantedBy,
 } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { schemaProblem } from "@parley/acp/v2";
 import { ScenarioError } from "./scenario-error.ts";
 

@@ -1,6 +1,7 @@
 // The shapes that scenarios of agents and clients share.
 
-import { isObject, unstableFeatures } from "@parley/acp/internal";
+import { unstableFeatures } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import {
   anything,
   count,

@@ -1,6 +1,6 @@
 // Reads traces: recorded messages between a client and an agent, and process events, as lines of JSON.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 
 /** The supported major version; others are refused. */
 export const traceVersion = 1;

@@ -13,7 +13,7 @@ import {
 } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
 import { capabilityMissing, refusing } from "./calls.ts";
-import { booleanOf, dialectDetails, given, metaValue, textOf } from "./details.ts";
+import { booleanOf, detailText, dialectDetails, given, metaValue } from "./details.ts";
 
 export function handleAgentFiles(
   exchange: Exchange,
@@ -29,7 +29,7 @@ export function handleAgentFiles(
     const request = {
       path,
       ...optional({
-        encoding: textOf(metaValue(params, encodingKey)),
+        encoding: detailText(metaValue(params, encodingKey)),
         startLine: startLine ?? (endLine === undefined ? undefined : 1),
         endLine,
       }),
@@ -52,7 +52,7 @@ export function handleAgentFiles(
       path,
       content,
       ...howToWrite(params),
-      ...optional({ encoding: textOf(metaValue(params, encodingKey)) }),
+      ...optional({ encoding: detailText(metaValue(params, encodingKey)) }),
       ...withoutMeta(params, [encodingKey, overwriteKey, createDirectoriesKey, detailsKey]),
     };
     call.forward(request, (result) => {

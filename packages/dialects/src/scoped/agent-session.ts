@@ -4,7 +4,7 @@ import type * as v1 from "@parley/acp/v1";
 import type { Exchange } from "../exchange/exchange.ts";
 import { type Surroundings, UpdateEncoder } from "./update-encoder.ts";
 
-export class AgentSession {
+export class ScopedAgentSession {
   readonly updates: UpdateEncoder;
   readonly #exchange: Exchange;
   cwd: string | undefined;

@@ -7,8 +7,8 @@ import { type Call, type Exchange, type Fields, type Handler, metaField } from "
 import { detailsKey, isObject, optional, storedCwdKey } from "../exchange/library.ts";
 import type { DialectError } from "../exchange/refusals.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
-import type { AgentSession } from "./agent-session.ts";
-import { countOf, dialectDetails, metaValue, textOf } from "./details.ts";
+import type { ScopedAgentSession } from "./agent-session.ts";
+import { countOf, detailText, dialectDetails, metaValue } from "./details.ts";
 import { serverFromScoped } from "./mcp.ts";
 import { ModeNames } from "./modes.ts";
 import { settingOf, valuesOf, withoutModes } from "./options.ts";
@@ -17,9 +17,9 @@ interface SetupSurroundings {
   readonly now: () => number;
   /** What our agent can do. */
   readonly agent: () => v1.AgentCapabilities;
-  readonly session: (sessionId: string) => AgentSession;
+  readonly session: (sessionId: string) => ScopedAgentSession;
   /** A session that nothing is remembered of. */
-  readonly renew: (sessionId: string) => AgentSession;
+  readonly renew: (sessionId: string) => ScopedAgentSession;
   readonly forget: (sessionId: string) => void;
 }
 
@@ -78,12 +78,12 @@ export class AgentSetup {
 
   #created(
     result: v1.NewSessionResponse,
-    session: AgentSession,
+    session: ScopedAgentSession,
     { initialMode, configOptions }: scoped.NewSessionRequest,
     call: Call,
   ): void {
     const { sessionId } = result;
-    const createdAt = textOf(dialectDetails(result)?.["createdAt"]) ?? this.#time();
+    const createdAt = detailText(dialectDetails(result)?.["createdAt"]) ?? this.#time();
     call.answer({ sessionId, createdAt, ...withoutMeta(result, [detailsKey]) });
     session.show();
     const { updates } = session;
@@ -115,7 +115,7 @@ export class AgentSetup {
 
   #run(
     steps: readonly DialectStep[],
-    session: AgentSession,
+    session: ScopedAgentSession,
     then: { done(): void; failed(error: DialectError, path: string): void },
   ): void {
     const [first, ...rest] = steps;
@@ -146,7 +146,7 @@ export class AgentSetup {
       const result = answer.result as object as v1.LoadSessionResponse; // our side's
       begin(session, result);
       const stored = metaValue(result, storedCwdKey) ?? dialectDetails(result)?.["workingDirectory"];
-      this.#findCwd(sessionId, textOf(stored) ?? before, (cwd) => {
+      this.#findCwd(sessionId, detailText(stored) ?? before, (cwd) => {
         session.cwd = cwd;
         session.say(session.updates.messagesOver());
         call.answer(this.#loaded(sessionId, result, session, cwd));
@@ -154,7 +154,12 @@ export class AgentSetup {
     });
   };
 
-  #loaded(sessionId: string, result: v1.LoadSessionResponse, session: AgentSession, cwd: string): object {
+  #loaded(
+    sessionId: string,
+    result: v1.LoadSessionResponse,
+    session: ScopedAgentSession,
+    cwd: string,
+  ): object {
     const { updates } = session;
     const current = result.modes?.currentModeId;
     updates.mode ??= current === undefined ? "default" : updates.names.theirs(current);
@@ -196,7 +201,7 @@ export class AgentSetup {
   }
 }
 
-function begin(session: AgentSession, { modes, configOptions }: v1.LoadSessionResponse): void {
+function begin(session: ScopedAgentSession, { modes, configOptions }: v1.LoadSessionResponse): void {
   const { updates } = session;
   if (modes != null) updates.names = ModeNames.ofOurs(modes.availableModes);
   updates.options = withoutModes(configOptions ?? []);
@@ -205,7 +210,7 @@ function begin(session: AgentSession, { modes, configOptions }: v1.LoadSessionRe
 function stepsOf(
   { initialMode, configOptions }: scoped.NewSessionRequest,
   { sessionId }: v1.NewSessionResponse,
-  { updates }: AgentSession,
+  { updates }: ScopedAgentSession,
 ): DialectStep[] {
   const modeId = initialMode == null ? undefined : updates.names.ours(initialMode);
   const mode: DialectStep[] =

@@ -16,7 +16,7 @@ import {
 } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
 import { capabilityMissing, limitOf, refusing } from "./calls.ts";
-import { booleanOf, dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
+import { booleanOf, detailText, dialectDetails, metaValue, metaWithDetails } from "./details.ts";
 import { mapOf } from "./mcp.ts";
 import { TerminalText } from "./terminal-text.ts";
 
@@ -153,7 +153,7 @@ export class AgentTerminals {
 
   readonly #kill: Handler = (params, call) => {
     this.#live(params);
-    const signal = textOf(metaValue(params, signalKey));
+    const signal = detailText(metaValue(params, signalKey));
     const force = booleanOf(dialectDetails(params)?.["force"]);
     const request = { terminalId: params["terminalId"], ...optional({ signal, force }) };
     call.forward({ ...request, ...withoutMeta(params, [signalKey, detailsKey]) }, (result) =>

@@ -5,7 +5,7 @@ import { withMetaKeys, withoutMeta } from "../exchange/details.ts";
 import type { Fields } from "../exchange/exchange.ts";
 import { capabilitiesKey, extraKey, isObject, optional, RequestError } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
-import { booleanOf, countOf, dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
+import { booleanOf, countOf, detailText, dialectDetails, metaValue, metaWithDetails } from "./details.ts";
 
 const customKey = "_custom";
 
@@ -148,7 +148,7 @@ function textsOf(value: unknown): string[] | undefined {
 export const implementation = {
   fromScoped(info: scoped.Implementation): v1.Implementation {
     const { name, version } = info;
-    const title = textOf(dialectDetails(info)?.["title"]);
+    const title = detailText(dialectDetails(info)?.["title"]);
     return { name, version, ...optional({ title }), ...metaWithDetails(info, {}) };
   },
   /** The dialect demands a name and a version. */

@@ -16,7 +16,7 @@ import {
 import type * as scoped from "../wire/scoped/types.gen.ts";
 import { attempt, capabilityMissing, refusing } from "./calls.ts";
 import type { ClientTurn } from "./client-terminals.ts";
-import { booleanOf, countOf, given, metaValue, textOf } from "./details.ts";
+import { booleanOf, countOf, detailText, given, metaValue } from "./details.ts";
 
 const utf8 = new TextEncoder();
 
@@ -67,7 +67,7 @@ export class ClientFiles {
       return {
         content,
         // the encoding that was used, whatever was asked for
-        encoding: textOf(metaValue(result, encodingKey)) ?? "utf-8",
+        encoding: detailText(metaValue(result, encodingKey)) ?? "utf-8",
         ...optional({ totalLines, truncated }),
         ...withoutMeta(result, [fileFactsKey, encodingKey, detailsKey]),
       };

@@ -31,7 +31,7 @@ import {
 import { ClientFiles } from "./client-files.ts";
 import { ClientTerminals, type ClientTurn } from "./client-terminals.ts";
 import { attachmentOf, blockToScoped } from "./content.ts";
-import { dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
+import { detailText, dialectDetails, metaValue, metaWithDetails } from "./details.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
 import { serversFor } from "./mcp.ts";
 import { ModeNames } from "./modes.ts";
@@ -259,7 +259,7 @@ class ClientMachine {
         usage == null
           ? undefined
           : { totalTokens: inputTokens + outputTokens, inputTokens, outputTokens, ...metaField(usage) };
-      const said = textOf(dialectDetails(answer.result)?.["stopReason"]);
+      const said = detailText(dialectDetails(answer.result)?.["stopReason"]);
       const isOurs = said === "refusal" || said === "max_turn_requests";
       call.answer({
         stopReason: isOurs ? said : stopReason,
@@ -273,7 +273,7 @@ class ClientMachine {
     const { sessionId, modeId } = params as object as v1.SetSessionModeRequest; // our side's
     const { updates } = this.#session(sessionId);
     // the name that a client of the dialect has set, if the agent knows it
-    const said = textOf(dialectDetails(params)?.["mode"]);
+    const said = detailText(dialectDetails(params)?.["mode"]);
     const isKnown = said !== undefined && updates.names.declared.includes(said);
     const mode = isKnown ? said : updates.names.theirs(modeId);
     call.forward({ sessionId, mode, ...withoutMeta(params, [detailsKey]) }, (result) => {
@@ -299,7 +299,7 @@ class ClientMachine {
   readonly #cancel: Handler = (params, call) => {
     if (this.#agent.promptCapabilities?.cancellation === false)
       return this.exchange.lost("the cancel of a turn: the agent cannot cancel");
-    const reason = textOf(dialectDetails(params)?.["reason"]);
+    const reason = detailText(dialectDetails(params)?.["reason"]);
     call.forward({
       sessionId: params["sessionId"],
       ...optional({ reason }),

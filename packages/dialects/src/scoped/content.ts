@@ -5,7 +5,7 @@ import { withoutMeta } from "../exchange/details.ts";
 import { type Fields, type Lost, metaField } from "../exchange/exchange.ts";
 import { detailsKey, isObject, optional, RequestError } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
-import { dialectDetails, metaWithDetails, textOf } from "./details.ts";
+import { detailText, dialectDetails, metaWithDetails } from "./details.ts";
 
 export function blockFromScoped(block: scoped.ContentBlock): v1.ContentBlock {
   switch (block.type) {
@@ -83,7 +83,7 @@ function resourceToScoped(
 ): scoped.ContentBlock {
   const { resource } = block;
   const { uri } = resource;
-  const title = textOf(dialectDetails(block)?.["title"]);
+  const title = detailText(dialectDetails(block)?.["title"]);
   const mimeType = resource.mimeType ?? undefined;
   if ("text" in resource)
     return { type: "resource", uri, content: resource.text, ...optional({ mimeType, title }), ...meta };
@@ -109,20 +109,21 @@ export function placeholder(block: { readonly type: unknown }): string {
 
 /** The document does not say what an attachment looks like: one that names a resource, or a file, is taken. */
 export function attachmentFromScoped(attachment: Fields, index: number): v1.ContentBlock {
-  const uri = textOf(attachment["uri"]) ?? textOf(attachment["url"]) ?? fileUri(textOf(attachment["path"]));
+  const uri =
+    detailText(attachment["uri"]) ?? detailText(attachment["url"]) ?? fileUri(detailText(attachment["path"]));
   if (uri === undefined) {
     const at = `/attachments/${index}`;
     const message = `session/prompt: params${at} must be an object with uri, url or path, got none of them`;
     throw RequestError.invalidParams(message, at);
   }
-  const mimeType = textOf(attachment["mimeType"]) ?? textOf(attachment["mediaType"]);
+  const mimeType = detailText(attachment["mimeType"]) ?? detailText(attachment["mediaType"]);
   const meta = { _meta: { [detailsKey]: { attachment } } };
-  const text = textOf(attachment["content"]) ?? textOf(attachment["text"]);
+  const text = detailText(attachment["content"]) ?? detailText(attachment["text"]);
   const known = optional({ mimeType });
   if (text !== undefined) return { type: "resource", resource: { uri, text, ...known }, ...meta };
-  const blob = textOf(attachment["data"]);
+  const blob = detailText(attachment["data"]);
   if (blob !== undefined) return { type: "resource", resource: { uri, blob, ...known }, ...meta };
-  const name = textOf(attachment["name"]) ?? textOf(attachment["title"]) ?? lastPart(uri);
+  const name = detailText(attachment["name"]) ?? detailText(attachment["title"]) ?? lastPart(uri);
   return { type: "resource_link", uri, name, ...known, ...meta };
 }
 

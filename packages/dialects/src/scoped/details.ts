@@ -29,7 +29,7 @@ export function metaWithDetails(value: object, details: Fields): { _meta?: Field
   return Object.keys(said).length === 0 ? bare : withMetaKeys(bare, { [detailsKey]: said });
 }
 
-export function textOf(value: unknown): string | undefined {
+export function detailText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 

@@ -5,7 +5,7 @@ import { withoutMeta } from "../exchange/details.ts";
 import type { Lost } from "../exchange/exchange.ts";
 import { detailsKey, RequestError } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
-import { countOf, dialectDetails, metaWithDetails, textOf } from "./details.ts";
+import { countOf, detailText, dialectDetails, metaWithDetails } from "./details.ts";
 
 export function serverFromScoped(server: scoped.McpServer, index: number): v1.McpServer {
   const { name, transport } = server;
@@ -39,12 +39,12 @@ export function serverToScoped(server: v1.McpServer): scoped.McpServer {
   const common = { name: server.name, ...withoutMeta(server, [detailsKey]) };
   if (!("type" in server) || server.type === undefined) {
     const { command, args, env } = server as v1.McpServerStdio;
-    const cwd = textOf(details["cwd"]);
+    const cwd = detailText(details["cwd"]);
     const rest = { ...(args.length === 0 ? {} : { args }), ...named("env", env), ...(cwd && { cwd }) };
     return { ...common, transport: { type: "stdio", command, ...rest } };
   }
   if (server.type === "acp") {
-    const agentUrl = textOf(details["agentUrl"]) ?? "";
+    const agentUrl = detailText(details["agentUrl"]) ?? "";
     return { ...common, transport: { type: "acp", agentUrl, mcpServerName: server.serverId } };
   }
   const { type, url, headers } = server;

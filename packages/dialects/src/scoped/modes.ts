@@ -1,7 +1,7 @@
 // The names of modes. Four of the document have a meaning that our modes have under another name.
 
 import type * as v1 from "@parley/acp/v1";
-import { dialectDetails, textOf } from "./details.ts";
+import { detailText, dialectDetails } from "./details.ts";
 
 const ourNames: ReadonlyMap<string, string> = new Map([
   ["default", "ask"],
@@ -19,7 +19,7 @@ export class ModeNames {
   static ofOurs(modes: readonly v1.SessionMode[]): ModeNames {
     const names = new ModeNames();
     const wanted = modes.map((mode): [string, string] => {
-      const known = textOf(dialectDetails(mode)?.["mode"]);
+      const known = detailText(dialectDetails(mode)?.["mode"]);
       return [mode.id, known ?? theirNames.get(mode.id) ?? mode.id];
     });
     for (const [ours, theirs] of distinct(wanted)) names.#pair(ours, theirs);

@@ -5,7 +5,7 @@ import { withMetaKeys, withoutMeta } from "../exchange/details.ts";
 import type { Fields } from "../exchange/exchange.ts";
 import { detailsKey, isObject, operationKey, optional } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
-import { metaValue, metaWithDetails, textOf } from "./details.ts";
+import { detailText, metaValue, metaWithDetails } from "./details.ts";
 
 const operations: Readonly<Partial<Record<v1.ToolKind, string>>> = {
   read: "file_read",
@@ -100,15 +100,15 @@ export function questionToScoped(
   const own: Fields = isObject(asked) ? asked : {};
   const shown = title ?? known.title;
   const operation =
-    textOf(own["operation"]) ?? operations[toolCall.kind ?? known.kind ?? "other"] ?? "mcp_tool";
+    detailText(own["operation"]) ?? operations[toolCall.kind ?? known.kind ?? "other"] ?? "mcp_tool";
   const resource =
-    textOf(own["resource"]) ??
+    detailText(own["resource"]) ??
     resourceOf(toolCall, toolCall.kind ?? known.kind) ??
     known.resource ??
     shown ??
     toolCallId;
   // a question that came from the dialect has a reason if it was given one
-  const reason = isObject(asked) ? textOf(own["reason"]) : (firstText(toolCall) ?? shown);
+  const reason = isObject(asked) ? detailText(own["reason"]) : (firstText(toolCall) ?? shown);
   return {
     sessionId,
     operation,
@@ -137,7 +137,7 @@ export function resourceOf(
   const command = commandOf(input);
   if (kind === "execute" && command !== undefined) return command;
   const changed = content?.find((item) => item.type === "diff")?.path;
-  const named = textOf(input["path"] ?? input["file_path"]) ?? command ?? textOf(input["url"]);
+  const named = detailText(input["path"] ?? input["file_path"]) ?? command ?? detailText(input["url"]);
   return locations?.[0]?.path ?? changed ?? named;
 }
 

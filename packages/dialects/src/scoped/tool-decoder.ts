@@ -6,7 +6,7 @@ import type { Fields } from "../exchange/exchange.ts";
 import { detailsKey, isObject, optional } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
 import { blockFromScoped } from "./content.ts";
-import { dialectDetails, given, metaWithDetails, textOf } from "./details.ts";
+import { detailText, dialectDetails, given, metaWithDetails } from "./details.ts";
 import { diffText, textsOfHunks } from "./diff.ts";
 
 const toolKinds: ReadonlySet<string> = new Set([
@@ -39,7 +39,7 @@ export function toolFromScoped(call: scoped.ToolCall, details: Fields): v1.Sessi
   return {
     sessionUpdate: "tool_call",
     toolCallId: id,
-    title: textOf(own["title"]) ?? titleOf(tool, input),
+    title: detailText(own["title"]) ?? titleOf(tool, input),
     name: tool,
     kind: kindOf(own["kind"]) ?? kindOfTool(tool),
     ...statusFields(status),
@@ -70,7 +70,7 @@ export function toolUpdateFromScoped(
   return {
     sessionUpdate: "tool_call_update",
     toolCallId: id,
-    ...optional({ title: textOf(own["title"]), kind }),
+    ...optional({ title: detailText(own["title"]), kind }),
     ...(own["input"] === undefined ? {} : { rawInput: own["input"] }),
     ...statusFields(status),
     ...(content.length === 0 ? {} : { content }),

@@ -5,7 +5,7 @@ import { withMetaKeys, withoutMeta } from "../exchange/details.ts";
 import { type Fields, metaField } from "../exchange/exchange.ts";
 import { detailsKey, optional } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
-import { dialectDetails, given, textOf } from "./details.ts";
+import { detailText, dialectDetails, given } from "./details.ts";
 import type { ModeNames } from "./modes.ts";
 import { type Option, optionOf } from "./options.ts";
 import { toolFromScoped, toolUpdateFromScoped } from "./tool-decoder.ts";
@@ -73,7 +73,7 @@ export class UpdateDecoder {
       case "available_commands": {
         const availableCommands = params.data.commands.map((command) => {
           const { name, description } = command;
-          const hint = textOf(dialectDetails(command)?.["hint"]);
+          const hint = detailText(dialectDetails(command)?.["hint"]);
           const input = hint === undefined ? undefined : { hint };
           return { name, description, ...optional({ input }), ...withoutMeta(command, [detailsKey]) };
         });

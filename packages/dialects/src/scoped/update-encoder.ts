@@ -6,7 +6,7 @@ import { metaField } from "../exchange/exchange.ts";
 import { detailsKey, isDateTime, isObject, optional } from "../exchange/library.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
 import { placeholder } from "./content.ts";
-import { booleanOf, countOf, dialectDetails, metaWithDetails, textOf } from "./details.ts";
+import { booleanOf, countOf, detailText, dialectDetails, metaWithDetails } from "./details.ts";
 import { ModeNames } from "./modes.ts";
 import { type Option, optionValue, withoutModes } from "./options.ts";
 import { type Said, ToolEncoder, type ToolSurroundings } from "./tool-encoder.ts";
@@ -213,15 +213,15 @@ export class UpdateEncoder {
 
   #modeUpdate(update: v1.CurrentModeUpdate): Said[] {
     const details = dialectDetails(update);
-    const currentMode = textOf(details?.["mode"]) ?? this.names.theirs(update.currentModeId);
+    const currentMode = detailText(details?.["mode"]) ?? this.names.theirs(update.currentModeId);
     const isTold = this.#told === currentMode;
     this.#told = undefined;
     const isKnown = details === undefined && this.mode === currentMode;
     const before = this.mode ?? "default";
     this.mode = currentMode;
     if (isTold || isKnown) return [];
-    const previousMode = details === undefined ? before : textOf(details["previousMode"]);
-    const reason = textOf(details?.["reason"]);
+    const previousMode = details === undefined ? before : detailText(details["previousMode"]);
+    const reason = detailText(details?.["reason"]);
     const data = { currentMode, ...optional({ previousMode, reason }), ...withoutMeta(update, [detailsKey]) };
     return [{ type: "current_mode_update", data }];
   }
@@ -232,7 +232,7 @@ export class UpdateEncoder {
     const details = dialectDetails(update);
     this.options = withoutModes(update.configOptions);
     const meta = withoutMeta(update, [detailsKey]);
-    const named = textOf(details?.["key"]);
+    const named = detailText(details?.["key"]);
     const changed = this.options.filter((option) =>
       named === undefined
         ? !before.has(option.id) || !isSame(before.get(option.id), this.valueOf(option))
@@ -245,7 +245,7 @@ export class UpdateEncoder {
           ? details["previousValue"]
           : undefined;
       const own = this.setByClient.has(key) ? "user" : "agent";
-      const source = details === undefined ? own : textOf(details["source"]);
+      const source = details === undefined ? own : detailText(details["source"]);
       const previousValue = details === undefined ? before.get(key) : previous;
       const data = {
         key,
@@ -290,16 +290,18 @@ function planToScoped(update: v1.Plan): scoped.Plan {
     const { content, priority, status } = entry;
     const own = dialectDetails(entry);
     const isOwn = own === undefined;
-    const shown = isOwn ? status : (textOf(own["status"]) ?? (own["status"] === null ? undefined : status));
+    const shown = isOwn
+      ? status
+      : (detailText(own["status"]) ?? (own["status"] === null ? undefined : status));
     return {
       description: content,
-      ...optional({ id: isOwn ? `step_${index + 1}` : textOf(own["id"]), status: shown }),
+      ...optional({ id: isOwn ? `step_${index + 1}` : detailText(own["id"]), status: shown }),
       ...(isOwn
         ? metaWithDetails(entry, { priority: priority === "medium" ? undefined : priority })
         : withoutMeta(entry, [detailsKey])),
     };
   });
-  const planId = details === undefined ? "main" : textOf(details["planId"]);
+  const planId = details === undefined ? "main" : detailText(details["planId"]);
   return { steps, ...optional({ planId }), ...withoutMeta(update, [detailsKey]) };
 }
 

@@ -6,7 +6,7 @@ import { hostname, networkInterfaces } from "node:os";
 const loopbackNames: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Whether only this machine can connect to it. */
-export function isLoopback(host: string): boolean {
+export function isLoopbackAddress(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 

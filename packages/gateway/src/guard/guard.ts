@@ -1,6 +1,6 @@
 // Decides who may come in. The name that is called and the page that calls come first, then the token.
 
-import { refusal } from "@parley/acp/internal";
+import { refusal } from "@parley/acp/server";
 import { FailedLogins } from "./failed-logins.ts";
 import type { Refused } from "./refusal-log.ts";
 import { Tickets, ticketMs } from "./tickets.ts";

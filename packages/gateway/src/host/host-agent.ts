@@ -13,7 +13,7 @@
 // - A connection that began like a process which waits is answered as that one was; its own is started only when it is needed.
 
 import type { Log, Transport } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";

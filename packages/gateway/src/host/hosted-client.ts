@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Log, Transport } from "@parley/acp";
 import { extensionIn, takeoverKey } from "@parley/acp/extensions";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { ServingPeer } from "@parley/acp/server";
 import type { Fault, Sink } from "@parley/acp/transport";
 import type { HostedProcess } from "./hosted-process.ts";

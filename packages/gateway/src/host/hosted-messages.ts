@@ -2,9 +2,10 @@
 
 import type { Transport } from "@parley/acp";
 import { takenMethod } from "@parley/acp/extensions";
-import { idToJson, isObject, isOfTurn, takenState } from "@parley/acp/internal";
+import { idToJson, isOfTurn, takenState } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
+import type { Question } from "./hosted-questions.ts";
 import type { HostedSessions, Message } from "./hosted-sessions.ts";
-import type { Question } from "./open-questions.ts";
 import type { ProcessClient } from "./process-client.ts";
 
 export const cancelMethod = "$/cancel_request";

@@ -3,7 +3,8 @@
 // taken for those of another.
 
 import type { Log, Transport } from "@parley/acp";
-import { exactIdIn, idToJson, isObject, optional } from "@parley/acp/internal";
+import { exactIdIn, idToJson } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { EndReason, Sink } from "@parley/acp/transport";
 import { endWords } from "./agent-end.ts";
 import {
@@ -15,8 +16,8 @@ import {
   unanswered,
   withdrawn,
 } from "./hosted-messages.ts";
+import { canBeAskedAgain, HostedQuestions, type Question } from "./hosted-questions.ts";
 import { type Asked, continues, HostedSessions, type Message, sessionOf } from "./hosted-sessions.ts";
-import { canBeAskedAgain, OpenQuestions, type Question } from "./open-questions.ts";
 import type { ProcessClient } from "./process-client.ts";
 import { WaitingPrompts } from "./waiting-prompts.ts";
 
@@ -53,7 +54,7 @@ export class HostedProcess {
   /** Its answer to initialize; undefined before. */
   introduction: unknown;
   readonly #options: HostedOptions;
-  readonly #questions = new OpenQuestions();
+  readonly #questions = new HostedQuestions();
   readonly #prompts = new WaitingPrompts();
   /** Sessions that the present client has not taken up: it is told nothing of them. */
   #parked = new Set<string>();

@@ -1,7 +1,7 @@
 // The sessions of a process, the open requests of its clients, and whether a turn runs.
 
-import { idKey, idToJson, isObject, methodTable } from "@parley/acp/internal";
-import type { RequestId } from "@parley/acp/jsonrpc";
+import { idKey, idToJson, methodTable } from "@parley/acp/internal";
+import { isObject, type RequestId } from "@parley/acp/jsonrpc";
 import type { ProcessClient } from "./process-client.ts";
 
 export type Message = Readonly<Record<string, unknown>>;

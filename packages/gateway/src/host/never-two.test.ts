@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Transport } from "@parley/acp";
-import { wrapTransport } from "@parley/acp/internal";
-import { memoryPair } from "@parley/acp/transport";
+import { memoryPair, wrapTransport } from "@parley/acp/transport";
 import { hostAgent } from "@parley/gateway";
 
 type Message = Readonly<Record<string, unknown>>;

@@ -2,7 +2,8 @@
 // was offered both would read here and write there.
 
 import type { Transport } from "@parley/acp";
-import { isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
+import { wrapSink, wrapTransport } from "@parley/acp/transport";
 
 const methodNotFound = -32601;
 const words =

@@ -1,7 +1,8 @@
 // Keeps from an agent what a remote client must not tell it: commands to start, and what a server cannot look into.
 
 import type { Transport } from "@parley/acp";
-import { isObject, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
+import { wrapSink, wrapTransport } from "@parley/acp/transport";
 import { pharo, scoped } from "@parley/dialects";
 
 const invalidRequest = -32600;

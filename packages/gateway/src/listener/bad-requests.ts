@@ -1,7 +1,7 @@
 // Refuses requests that nobody should send, before anybody asks for a token.
 
 import type { Duplex } from "node:stream";
-import { refusal } from "@parley/acp/internal";
+import { refusal } from "@parley/acp/server";
 import type { NodeRequest, WebRequest } from "./node-request.ts";
 import { type NodeResponse, sendResponse } from "./node-response.ts";
 import { refuseUpgrade } from "./socket-upgrade.ts";

@@ -1,8 +1,10 @@
 // Logs who has connected, from which address, and which sessions they open.
 
 import type { Log, Transport } from "@parley/acp";
-import { idKey, isObject, methodTable, wrapSink, wrapTransport } from "@parley/acp/internal";
+import { idKey, methodTable } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { OpenedConnection } from "@parley/acp/server";
+import { wrapSink, wrapTransport } from "@parley/acp/transport";
 
 /** An agent that answers none of them does not fill the memory. */
 const maxAsked = 1_000;

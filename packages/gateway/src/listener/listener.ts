@@ -6,8 +6,7 @@ import { type AddressInfo, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import type { Log } from "@parley/acp";
-import { refusal } from "@parley/acp/internal";
-import type { RemoteServer } from "@parley/acp/server";
+import { type RemoteServer, refusal } from "@parley/acp/server";
 import type { Admission, Guard } from "../guard/guard.ts";
 import type { Refused } from "../guard/refusal-log.ts";
 import {

@@ -2,8 +2,7 @@
 
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { refusal } from "@parley/acp/internal";
-import type { SocketUpgrade } from "@parley/acp/server";
+import { refusal, type SocketUpgrade } from "@parley/acp/server";
 import { type WebSocket, WebSocketServer } from "ws";
 import { BatchedSocket } from "./batched-socket.ts";
 

@@ -50,7 +50,7 @@ export function isTextSize(size: number): boolean {
 }
 
 /** The version of a file with this content. */
-export function versionOf(content: Buffer, isExecutable: boolean, hash: Hash): Version {
+export function fileVersion(content: Buffer, isExecutable: boolean, hash: Hash): Version {
   if (isTextSize(content.length) && !content.includes(0)) {
     return { type: "text", isExecutable, lines: splitLines(content) };
   }
@@ -70,7 +70,7 @@ export async function readVersion(root: string, path: BytePath, hash: Hash): Pro
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { mode } = await handle.stat();
-    return versionOf(await handle.readFile(), (mode & 0o100) !== 0, hash);
+    return fileVersion(await handle.readFile(), (mode & 0o100) !== 0, hash);
   } finally {
     await handle.close();
   }

@@ -1,7 +1,7 @@
 // The files that differ between two states of an index, with their contents.
 
 import type { PathChange } from "../files/source.ts";
-import { absent, type BytePath, isTextSize, shownPath, type Version, versionOf } from "../files/version.ts";
+import { absent, type BytePath, fileVersion, isTextSize, shownPath, type Version } from "../files/version.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import { zeroSeparated } from "./run-git.ts";
 
@@ -71,7 +71,7 @@ function blobVersion(dir: PrivateGitDir, { mode, id }: Blob, contents: Contents)
     return { type: "bytes", isExecutable, size: content, id, load: () => dir.run(["cat-file", "blob", id]) };
   }
   if (mode === "120000") return { type: "link", target: content.toString("latin1") };
-  return versionOf(content, isExecutable, dir.hash);
+  return fileVersion(content, isExecutable, dir.hash);
 }
 
 /** The content of small objects, and the size of large ones. */

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { shownSize } from "../files/source.ts";
 import { isSameVersion, shownPath, type Version } from "../files/version.ts";
 import { eventsOf, type Group, groupsOf, obstacle, type ShownLine, showGroups } from "../text/hunks.ts";
-import { type Entry, type IsOfView, isLive, type LineEvent } from "../text/weave.ts";
+import { type IsOfView, isLive, type LineEvent, type WeaveEntry } from "../text/weave.ts";
 import { type Body, type FileLedger, type TextBody, versionOfBody, type WholeChange } from "./file-ledger.ts";
 import type { Hunk, HunkLine } from "./review-types.ts";
 
@@ -88,12 +88,12 @@ function textDrafts(file: FileLedger, body: TextBody, view: View): FileDraft {
 }
 
 /** The events of a view that decide a yes or no of the file. */
-function flipped(entry: Entry, ofView: IsOfView): LineEvent[] {
+function flipped(entry: WeaveEntry, ofView: IsOfView): LineEvent[] {
   return isLive(entry) === isLive(entry, ofView) ? [] : entry.events.filter(ofView);
 }
 
 function stateOf(
-  entries: readonly Entry[],
+  entries: readonly WeaveEntry[],
   group: Group,
   ofView: IsOfView,
   events: readonly LineEvent[],

@@ -3,7 +3,7 @@
 import { NotReplaced, putVersion, type Replacement } from "../files/put-version.ts";
 import { isSameVersion, readVersion, type Version } from "../files/version.ts";
 import { obstacle } from "../text/hunks.ts";
-import { type Entry, isLive, type LineEvent } from "../text/weave.ts";
+import { isLive, type LineEvent, type WeaveEntry } from "../text/weave.ts";
 import type { Draft } from "./drafts.ts";
 import { type Body, type FileLedger, type TextBody, versionOfBody } from "./file-ledger.ts";
 
@@ -86,7 +86,7 @@ export function redoObstacle({ file, events, bodies }: UndoneHunk): string | und
   );
   const [first, last] = [positions[0], positions.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const after = (entry: Entry) =>
+  const after = (entry: WeaveEntry) =>
     isLive({
       ...entry,
       events: entry.events.map((event) => (chosen.has(event) ? { ...event, state: "open" } : event)),
@@ -108,7 +108,7 @@ export function hasUserEvents(body: Body, since: number): boolean {
   );
 }
 
-function textEntries(body: TextBody): Entry[] {
+function textEntries(body: TextBody): WeaveEntry[] {
   return [body.exists.entry, body.isExecutable.entry, ...body.weave.entries];
 }
 

@@ -1,7 +1,7 @@
 // What is remembered of one file: its facts, and its content where it is kept.
 
 import { lstat, readlink } from "node:fs/promises";
-import { absent, type BytePath, fsPath, readVersion, type Version, versionOf } from "../files/version.ts";
+import { absent, type BytePath, fileVersion, fsPath, readVersion, type Version } from "../files/version.ts";
 import { joinLines } from "../text/lines.ts";
 import type { ContentStore } from "./content-store.ts";
 
@@ -54,5 +54,5 @@ export async function seenVersion(seen: SeenFile | undefined, store: ContentStor
   if (what === "link") return { type: "link", target: content ?? "" };
   if (what === "other") return { type: "other", what: "no regular file" };
   if (content === undefined) return { type: "bytes", isExecutable, size, id: stamp, load: undefined };
-  return versionOf(await store.load(content), isExecutable, "sha1");
+  return fileVersion(await store.load(content), isExecutable, "sha1");
 }

@@ -1,6 +1,6 @@
 // The changes that some events made to a file, in groups of neighbouring lines, and what speaks against taking one back.
 
-import { type Entry, type IsOfView, isLive, type LineEvent, lastEvent } from "./weave.ts";
+import { type IsOfView, isLive, type LineEvent, lastEvent, type WeaveEntry } from "./weave.ts";
 
 /** Groups with at most this many lines between them are one hunk. */
 const joinedBy = 2;
@@ -18,7 +18,7 @@ interface Sides {
   readonly without: boolean;
 }
 
-function sidesOf(entries: readonly Entry[], ofView: IsOfView): Sides[] {
+function sidesOf(entries: readonly WeaveEntry[], ofView: IsOfView): Sides[] {
   return entries.map((entry) => {
     // nearly all lines of nearly all files have one event
     const now = isLive(entry);
@@ -26,7 +26,7 @@ function sidesOf(entries: readonly Entry[], ofView: IsOfView): Sides[] {
   });
 }
 
-export function groupsOf(entries: readonly Entry[], ofView: IsOfView): Group[] {
+export function groupsOf(entries: readonly WeaveEntry[], ofView: IsOfView): Group[] {
   const groups: { first: number; last: number }[] = [];
   let between = 0;
   sidesOf(entries, ofView).forEach(({ now, without }, index) => {
@@ -47,7 +47,7 @@ export interface LocatedEvent {
 }
 
 /** The events of a view on the lines of a group, and on the lines between it and the next that stayed. */
-export function eventsOf(entries: readonly Entry[], group: Group, ofView: IsOfView): LocatedEvent[] {
+export function eventsOf(entries: readonly WeaveEntry[], group: Group, ofView: IsOfView): LocatedEvent[] {
   const isGone = (index: number) => {
     const entry = entries[index];
     return entry !== undefined && !isLive(entry) && !isLive(entry, ofView);
@@ -65,19 +65,19 @@ export function eventsOf(entries: readonly Entry[], group: Group, ofView: IsOfVi
  * `after` says which lines would be there then.
  */
 export function obstacle(
-  entries: readonly Entry[],
+  entries: readonly WeaveEntry[],
   group: Group,
   ofView: IsOfView,
-  after: (entry: Entry) => boolean,
+  after: (entry: WeaveEntry) => boolean,
 ): LineEvent | undefined {
-  const put = (entry: Entry) => putBy(entry, ofView);
+  const put = (entry: WeaveEntry) => putBy(entry, ofView);
   const flips = (index: number) => {
     const entry = entries[index];
     return (
       entry !== undefined && index >= group.first && index <= group.last && isLive(entry) !== after(entry)
     );
   };
-  const madeAt = (entry: Entry) =>
+  const madeAt = (entry: WeaveEntry) =>
     Math.max(
       0,
       ...entry.events
@@ -127,7 +127,7 @@ export function obstacle(
 }
 
 /** The event that put a line there that does not flip: one of others, if the line is there without those of the view. */
-function putBy(entry: Entry, ofView: IsOfView): LineEvent | undefined {
+function putBy(entry: WeaveEntry, ofView: IsOfView): LineEvent | undefined {
   const now = lastEvent(entry);
   const others = now?.isInsert === true ? lastEvent(entry, ofView) : now;
   return others?.isInsert === true ? others : now;
@@ -135,10 +135,10 @@ function putBy(entry: Entry, ofView: IsOfView): LineEvent | undefined {
 
 /** The end of the neighbourhood of a group: up to the first line that was there from the beginning. */
 function reach(
-  entries: readonly Entry[],
+  entries: readonly WeaveEntry[],
   from: number,
   direction: 1 | -1,
-  put: (entry: Entry) => LineEvent | undefined,
+  put: (entry: WeaveEntry) => LineEvent | undefined,
 ): number {
   let index = from;
   for (;;) {
@@ -164,7 +164,7 @@ export interface ShownGroup {
 }
 
 export function showGroups(
-  entries: readonly Entry[],
+  entries: readonly WeaveEntry[],
   groups: readonly Group[],
   ofView: IsOfView,
   context: number,
@@ -204,7 +204,7 @@ function contextEnd(sides: readonly Sides[], from: number, direction: 1 | -1, co
   return end;
 }
 
-function shownLines(entries: readonly Entry[], sides: readonly Sides[]): ShownLine[] {
+function shownLines(entries: readonly WeaveEntry[], sides: readonly Sides[]): ShownLine[] {
   const lines: ShownLine[] = [];
   let added: ShownLine[] = [];
   entries.forEach(({ text }, index) => {

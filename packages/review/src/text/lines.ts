@@ -24,12 +24,12 @@ export function joinLines(lines: readonly string[]): Buffer {
 }
 
 /** A step from one list of lines to another. `removed` comes before `added` at the same place. */
-export interface Step {
+export interface DiffStep {
   readonly kind: "same" | "removed" | "added";
   readonly count: number;
 }
 
-export function compareLines(before: readonly string[], after: readonly string[]): Step[] {
+export function compareLines(before: readonly string[], after: readonly string[]): DiffStep[] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head += 1;
   let tail = 0;
@@ -39,19 +39,19 @@ export function compareLines(before: readonly string[], after: readonly string[]
     before.slice(head, before.length - tail),
     after.slice(head, after.length - tail),
   );
-  const steps: Step[] = [{ kind: "same", count: head }, ...middle, { kind: "same", count: tail }];
+  const steps: DiffStep[] = [{ kind: "same", count: head }, ...middle, { kind: "same", count: tail }];
   return steps.filter(({ count }) => count > 0);
 }
 
-function compareMiddle(before: string[], after: string[]): Step[] {
-  const replaced: Step[] = [
+function compareMiddle(before: string[], after: string[]): DiffStep[] {
+  const replaced: DiffStep[] = [
     { kind: "removed", count: before.length },
     { kind: "added", count: after.length },
   ];
   if (before.length === 0 || after.length === 0) return replaced;
   const found = diffArrays(before, after, { maxEditLength: maxEdits });
   if (found === undefined) return replaced;
-  const steps: Step[] = [];
+  const steps: DiffStep[] = [];
   let waiting = 0; // added lines that stand before removed ones
   for (const { added, removed, value } of found) {
     if (added) {

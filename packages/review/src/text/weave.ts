@@ -16,7 +16,7 @@ export interface LineEvent {
 }
 
 /** One line, also one that is not in the file any more. */
-export interface Entry {
+export interface WeaveEntry {
   readonly id: number;
   readonly text: string;
   readonly events: readonly LineEvent[];
@@ -33,7 +33,7 @@ export function newEvent(epoch: number, turn: number, isInsert: boolean): LineEv
 }
 
 /** The event that decides whether the line is there. */
-export function lastEvent(entry: Entry, without?: IsOfView): LineEvent | undefined {
+export function lastEvent(entry: WeaveEntry, without?: IsOfView): LineEvent | undefined {
   for (let i = entry.events.length - 1; i >= 0; i -= 1) {
     const event = entry.events[i];
     if (event !== undefined && event.state !== "undone" && !without?.(event)) return event;
@@ -41,13 +41,13 @@ export function lastEvent(entry: Entry, without?: IsOfView): LineEvent | undefin
   return undefined;
 }
 
-export function isLive(entry: Entry, without?: IsOfView): boolean {
+export function isLive(entry: WeaveEntry, without?: IsOfView): boolean {
   return lastEvent(entry, without)?.isInsert === true;
 }
 
 /** A yes or no of a file with its history, such as whether it is there: a line without text. */
 export class Flag {
-  #entry: Entry;
+  #entry: WeaveEntry;
 
   constructor(isSet: boolean) {
     this.#entry = { id: 0, text: "", events: isSet ? base : [] };
@@ -60,7 +60,7 @@ export class Flag {
     return flag;
   }
 
-  get entry(): Entry {
+  get entry(): WeaveEntry {
     return this.#entry;
   }
 
@@ -76,7 +76,7 @@ export class Flag {
 
 /** All lines that a file ever had, in order. */
 export class Weave {
-  #entries: Entry[];
+  #entries: WeaveEntry[];
   #nextId: number;
 
   constructor(lines: readonly string[]) {
@@ -85,14 +85,14 @@ export class Weave {
   }
 
   /** One that was stored. */
-  static of(entries: readonly Entry[], nextId: number): Weave {
+  static of(entries: readonly WeaveEntry[], nextId: number): Weave {
     const weave = new Weave([]);
     weave.#entries = [...entries];
     weave.#nextId = nextId;
     return weave;
   }
 
-  get entries(): readonly Entry[] {
+  get entries(): readonly WeaveEntry[] {
     return this.#entries;
   }
 
@@ -109,7 +109,7 @@ export class Weave {
     const steps = compareLines(this.lines(), lines);
     if (steps.every(({ kind }) => kind === "same")) return false;
     const old = this.#entries;
-    const woven: Entry[] = [];
+    const woven: WeaveEntry[] = [];
     let position = 0; // in `old`
     let line = 0; // in `lines`
     const takeDead = () => {
@@ -142,7 +142,7 @@ export class Weave {
   }
 
   /** Adds lines at the end. A line that was here before and is gone comes back instead: it is the same line. */
-  #insert(woven: Entry[], lines: readonly string[], epoch: number, turn: number): void {
+  #insert(woven: WeaveEntry[], lines: readonly string[], epoch: number, turn: number): void {
     let start = woven.length;
     for (let entry = woven[start - 1]; entry !== undefined && !isLive(entry); entry = woven[start - 1]) {
       start -= 1;
@@ -177,7 +177,7 @@ export class Weave {
 }
 
 /** Events are told apart by themselves, so each line has its own. What the user did and took back did not happen. */
-function withEvent(entry: Entry, event: LineEvent): Entry {
+function withEvent(entry: WeaveEntry, event: LineEvent): WeaveEntry {
   const last = entry.events.at(-1);
   const isTakenBack = event.turn === 0 && last?.turn === 0 && last.epoch > 0 && last.state === "open";
   if (isTakenBack) return { ...entry, events: entry.events.slice(0, -1) };

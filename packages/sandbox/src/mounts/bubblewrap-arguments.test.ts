@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bubblewrapArguments, type SandboxPlan } from "./bubblewrap-arguments.ts";
-import type { Entry } from "./layout.ts";
+import type { LayoutEntry } from "./layout.ts";
 
 const plan: SandboxPlan = {
   entries: [],
@@ -39,7 +39,11 @@ test("a command has its own processes, its own network and no capabilities, and 
 });
 
 test("entries become mounts in their order", () => {
-  const entry = (how: Entry["how"], path: string, type: Entry["type"] = "folder"): Entry => ({
+  const entry = (
+    how: LayoutEntry["how"],
+    path: string,
+    type: LayoutEntry["type"] = "folder",
+  ): LayoutEntry => ({
     path,
     how,
     type,
@@ -64,7 +68,7 @@ test("entries become mounts in their order", () => {
 });
 
 test("a workspace does not cover the /dev, /proc and /tmp of the sandbox, unless it is /tmp", () => {
-  const write = (path: string): Entry => ({ path, how: "write", type: "folder" });
+  const write = (path: string): LayoutEntry => ({ path, how: "write", type: "folder" });
   const words = line({ entries: [write("/"), write("/tmp"), write("/var")] });
   assert.match(
     words,
@@ -98,7 +102,7 @@ test("the network of the host, and that of a forwarder", () => {
 });
 
 test("mounts that may vanish are read from a file, after the others", () => {
-  const entries: Entry[] = [
+  const entries: LayoutEntry[] = [
     { path: "/w/s", how: "hidden", type: "file", mayVanish: true },
     { path: "/z", how: "write", type: "folder" },
   ];

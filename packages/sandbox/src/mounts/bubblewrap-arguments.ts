@@ -1,12 +1,12 @@
 // Writes the arguments of bubblewrap. It is a pure function: the same plan gives the same arguments.
 
-import { type Entry, isAtOrBelow } from "./layout.ts";
+import { isAtOrBelow, type LayoutEntry } from "./layout.ts";
 import { vanishingMountsOption } from "./vanishing-mounts.ts";
 
 /** Everything that bubblewrap is told, except for the command. */
 export interface SandboxPlan {
   /** In order of mounting. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LayoutEntry[];
   /** The folder outside that is /tmp inside. */
   readonly temporaryFolder: string;
   readonly hasNetwork: boolean;
@@ -50,8 +50,8 @@ export interface BubblewrapArguments {
 export function bubblewrapArguments(plan: SandboxPlan): BubblewrapArguments {
   const own = ["/dev", "/proc", "/tmp", ...(plan.hasVarTmp ? ["/var/tmp"] : [])];
   // a workspace such as / must not cover what the sandbox has of its own
-  const isAround = ({ path }: Entry) => own.some((each) => each !== path && isAtOrBelow(each, path));
-  const mounts = (isWanted: (entry: Entry) => boolean) =>
+  const isAround = ({ path }: LayoutEntry) => own.some((each) => each !== path && isAtOrBelow(each, path));
+  const mounts = (isWanted: (entry: LayoutEntry) => boolean) =>
     plan.entries.filter(isWanted).flatMap((entry) => mount(entry, plan.entries));
   const vanishing = mounts((entry) => entry.mayVanish === true && !isAround(entry));
   const options = [
@@ -102,7 +102,7 @@ function namespaces({ hasNetwork, nesting, canForbidNesting, hasOwnProc }: Sandb
   ];
 }
 
-function mount(entry: Entry, all: readonly Entry[]): string[] {
+function mount(entry: LayoutEntry, all: readonly LayoutEntry[]): string[] {
   const { path, how, source = path } = entry;
   if (how === "write") return ["--bind", source, path];
   if (how === "read") return ["--ro-bind", source, path];

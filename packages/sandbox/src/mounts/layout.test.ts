@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Entry, isAtOrBelow, layout, type Wishes } from "./layout.ts";
+import { isAtOrBelow, type LayoutEntry, layout, type Wishes } from "./layout.ts";
 
-const write = (path: string): Entry => ({ path, how: "write", type: "folder" });
-const secret = (path: string): Entry => ({ path, how: "hidden", type: "folder" });
+const write = (path: string): LayoutEntry => ({ path, how: "write", type: "folder" });
+const secret = (path: string): LayoutEntry => ({ path, how: "hidden", type: "folder" });
 const none: Wishes = { entries: [], protectedPaths: [], readOnly: [], hidden: [] };
 const shown = (wishes: Partial<Wishes>) =>
   layout({ ...none, ...wishes }).map(({ path, how }) => `${how} ${path}`);
@@ -70,7 +70,7 @@ test("a folder that leads only to a socket may vanish with it, and one that lead
 });
 
 /** What a path must be, by the rules as docs/sandbox.md has them. */
-function expected(path: string, { entries, protectedPaths, readOnly, hidden }: Wishes): Entry["how"] {
+function expected(path: string, { entries, protectedPaths, readOnly, hidden }: Wishes): LayoutEntry["how"] {
   if (hidden.some((each) => isAtOrBelow(path, each.path))) return "hidden";
   const rank = { write: 3, read: 2, empty: 1, hidden: 0 };
   const over = entries.filter((each) => isAtOrBelow(path, each.path));
@@ -85,7 +85,7 @@ function expected(path: string, { entries, protectedPaths, readOnly, hidden }: W
 }
 
 /** What the mounts make of a path: the last one that covers it. Those that may vanish come after all others. */
-function mounted(path: string, entries: readonly Entry[]): Entry["how"] {
+function mounted(path: string, entries: readonly LayoutEntry[]): LayoutEntry["how"] {
   const inOrder = [false, true].flatMap((last) =>
     entries.filter(({ mayVanish = false }) => mayVanish === last),
   );
@@ -112,7 +112,7 @@ test("a denied path is denied whatever the lists say and however they nest", () 
   fc.assert(
     fc.property(wishes, path, (all, tried) => {
       const [got, wanted] = [mounted(tried, layout(all)), expected(tried, all)];
-      const isClosed = (how: Entry["how"]) => how === "hidden" || how === "empty";
+      const isClosed = (how: LayoutEntry["how"]) => how === "hidden" || how === "empty";
       // both show nothing of what is there
       if (isClosed(got) && isClosed(wanted)) return;
       assert.equal(got, wanted);
@@ -122,7 +122,7 @@ test("a denied path is denied whatever the lists say and however they nest", () 
 });
 
 test("a read-only root below /tmp is mounted, since /tmp is another folder inside", () => {
-  const entries: Entry[] = [{ path: "/tmp/w", how: "read", type: "folder" }];
+  const entries: LayoutEntry[] = [{ path: "/tmp/w", how: "read", type: "folder" }];
   assert.deepEqual(shown({ entries, replaced: ["/tmp"] }), ["read /tmp/w"]);
   assert.deepEqual(shown({ entries }), []);
 });

@@ -1,7 +1,7 @@
 // Orders what is mounted in a sandbox, so that a denied path stays denied, however the paths nest.
 
 /** A path of the sandbox that differs from the read-only file system below it. */
-export interface Entry {
+export interface LayoutEntry {
   /** Absolute and without links. */
   readonly path: string;
   /** `hidden` cannot be read. `empty` is an empty folder that ends with the command. */
@@ -16,7 +16,7 @@ export interface Entry {
 /** What a sandbox is made of. */
 export interface Wishes {
   /** The deepest entry wins, and among equals the one that opens more. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LayoutEntry[];
   /** Paths in writable folders that programs execute or obey. Only an entry that names them, or a path below, opens them. */
   readonly protectedPaths: readonly string[];
   /** Paths that nothing makes writable. */
@@ -24,7 +24,7 @@ export interface Wishes {
   /** Folders that are others in the sandbox, such as /tmp. What is shown in them needs a mount. */
   readonly replaced?: readonly string[];
   /** Paths that nothing shows. */
-  readonly hidden: readonly Pick<Entry, "path" | "type" | "mayVanish">[];
+  readonly hidden: readonly Pick<LayoutEntry, "path" | "type" | "mayVanish">[];
 }
 
 export function isAtOrBelow(path: string, folder: string): boolean {
@@ -40,14 +40,14 @@ export function layout({
   readOnly,
   hidden,
   replaced = [],
-}: Wishes): readonly Entry[] {
+}: Wishes): readonly LayoutEntry[] {
   const isUnder = (path: string, folders: readonly string[]) =>
     folders.some((folder) => isAtOrBelow(path, folder));
   const hides = hidden.map(({ path }) => path);
-  const chosen = new Map<string, Entry>();
+  const chosen = new Map<string, LayoutEntry>();
   for (const each of entries) {
     if (isUnder(each.path, hides)) continue;
-    const entry: Entry =
+    const entry: LayoutEntry =
       each.how === "write" && isUnder(each.path, readOnly) ? { ...each, how: "read" } : each;
     const other = chosen.get(entry.path);
     if (other === undefined || openness[entry.how] > openness[other.how]) chosen.set(entry.path, entry);
@@ -75,7 +75,7 @@ export function layout({
 }
 
 /** The deepest entry that has the path in it. */
-function around(path: string, chosen: ReadonlyMap<string, Entry>): Entry | undefined {
+function around(path: string, chosen: ReadonlyMap<string, LayoutEntry>): LayoutEntry | undefined {
   for (let at = path.lastIndexOf("/"); at >= 0; at = path.lastIndexOf("/", at - 1)) {
     const entry = chosen.get(path.slice(0, at) || "/");
     if (entry !== undefined) return entry;
@@ -88,7 +88,7 @@ function around(path: string, chosen: ReadonlyMap<string, Entry>): Entry | undef
  * Every folder between a writable folder and a closed path in it becomes a mount of its own. It can then not be renamed,
  * which would make room for another one.
  */
-function ancestors(closed: readonly string[], chosen: ReadonlyMap<string, Entry>): Set<string> {
+function ancestors(closed: readonly string[], chosen: ReadonlyMap<string, LayoutEntry>): Set<string> {
   const between = new Set<string>();
   for (const path of closed) {
     const folder = around(path, chosen)?.path ?? "/";
@@ -100,15 +100,15 @@ function ancestors(closed: readonly string[], chosen: ReadonlyMap<string, Entry>
   return between;
 }
 
-function parentsFirst(one: Entry, other: Entry): number {
+function parentsFirst(one: LayoutEntry, other: LayoutEntry): number {
   const depth = (path: string) => (path === "/" ? 0 : path.split("/").length);
   return depth(one.path) - depth(other.path) || (one.path < other.path ? -1 : 1);
 }
 
 /** Whether an entry differs from what the entry around it, or the read-only file system, already gives. */
 function changesSomething(
-  entry: Entry,
-  chosen: ReadonlyMap<string, Entry>,
+  entry: LayoutEntry,
+  chosen: ReadonlyMap<string, LayoutEntry>,
   replaced: readonly string[],
 ): boolean {
   if (entry.source !== undefined || entry.how === "write") return true;

@@ -95,7 +95,7 @@ export function majorOf(version: number): number {
   return Math.floor(version / 1_000);
 }
 
-export function versionOf(db: DatabaseSync): number {
+export function schemaVersion(db: DatabaseSync): number {
   return Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
 }
 
@@ -114,11 +114,11 @@ export async function migrate(
   path: string,
   steps: readonly Migration[] = migrations,
 ): Promise<void> {
-  if (versionOf(db) >= latest(steps)) return;
+  if (schemaVersion(db) >= latest(steps)) return;
   db.exec("BEGIN IMMEDIATE");
   try {
     // another process may have migrated it while this one waited for the lock
-    const before = versionOf(db);
+    const before = schemaVersion(db);
     if (before > 0 && before < latest(steps)) await keepBackup(path, before);
     for (const { version, sql } of steps) {
       if (version > before) db.exec(`${sql}; PRAGMA user_version = ${version}`);

@@ -3,7 +3,7 @@
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { applicationId, checkVersion, migrate, versionOf } from "./schema.ts";
+import { applicationId, checkVersion, migrate, schemaVersion } from "./schema.ts";
 import { inaccessible, StoreError, unavailable } from "./store-error.ts";
 import type { SqliteStoreOptions } from "./store-options.ts";
 
@@ -83,7 +83,7 @@ function identify(db: DatabaseSync): { id: number; version: number; tables: numb
   try {
     return {
       id: Number(db.prepare("PRAGMA application_id").get()?.["application_id"]),
-      version: versionOf(db),
+      version: schemaVersion(db),
       tables: Number(db.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]),
     };
   } finally {

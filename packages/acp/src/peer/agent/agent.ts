@@ -65,7 +65,7 @@ export interface Agent {
    * another one. `log` receives errors and warnings if the definition has no `log`; `signal` closes the connection when it
    * aborts; `principal` says whose sessions the client sees.
    *
-   * @throws {TypeError} When the transport already has a connection, or the principal is no text.
+   * @throws {TypeError} When the transport already has a connection, or the principal is not a string.
    * @throws {Error} When the agent is closed.
    */
   connect(transport: Transport, options?: AgentConnectOptions): AgentConnection;

@@ -60,9 +60,9 @@ export class RelayedSession {
   /** How often the agent's work has ended. */
   #ends = 0;
   title: string | undefined;
-  /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
   /** The message up to the text of a chunk, and what it is for. */
   #chunk = { sessionId: "", head: "", message: "" };
+  /** When something last happened, as a timestamp: most updates are chunks, and a date is only asked for in a list. */
   updatedAt = Date.now();
   readonly readText: ReadText;
 

@@ -10,7 +10,8 @@ export const queues =
   "What one end sends before the other end has started must wait in the medium: queue it until start() opens the other end.";
 export const splits =
   "Each call of bytesToNear is a chunk. A chunk may hold a part of a message or many; check that `encode` frames a message as the transport does.";
-export const reports = "A frame that is no JSON must reach sink.reject, and the frame after it sink.message.";
+export const reports =
+  "A frame that is not JSON must reach sink.reject, and the frame after it sink.message.";
 export const overflows =
   'When the peer does not read and more than limits.maxQueuedBytes wait, call sink.end with the kind "overflow". ' +
   'A medium that cannot tell needs the exception "back-pressure".';

@@ -7,7 +7,14 @@ import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { frameParser } from "../frame-parser.ts";
 
-/** A sentence for the client, as a JSON-RPC error without an id. */
+/**
+ * Returns an HTTP response with a sentence for the client, as a JSON-RPC error without an id.
+ *
+ * @example
+ * import { refusal } from "@parley/acp/server";
+ *
+ * export const tooMany = () => refusal(429, "too many requests; try again later", { "Retry-After": "5" });
+ */
 export function refusal(
   status: number,
   message: string,

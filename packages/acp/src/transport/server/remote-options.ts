@@ -64,7 +64,7 @@ export interface RemoteServerOptions {
     | ((request: Request) => Authorized | Response | Promise<Authorized | Response>)
     | undefined;
   /**
-   * Serves clients too that know only POST: the answer is in the body of the response, and a client without a connection
+   * Also serves clients that know only POST: the answer is in the body of the response, and a client without a connection
    * id is found by its principal. Default false: such a POST gets 400.
    */
   readonly plainPost?: boolean | undefined;

@@ -1,10 +1,15 @@
 // Finds model servers on this machine, with their models and windows: Ollama, LM Studio, llama.cpp and vLLM.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { boundedBody } from "../../network/bounded-body.ts";
 import type { KnownFacts } from "../registry/registry.ts";
 import { llamaCpp, lmStudio, ollama, type Read, vllm } from "./server-kinds.ts";
 
+/**
+ * A model server on this machine.
+ *
+ * @inline
+ */
 export interface LocalServer {
   /** The id of its provider, such as `ollama`. */
   readonly id: string;

@@ -1,6 +1,6 @@
 // How each kind of local server lists its models and their windows.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { Effort } from "../../model/model.ts";
 import type { KnownFacts } from "../registry/registry.ts";
 

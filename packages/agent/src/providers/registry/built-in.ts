@@ -3,4 +3,5 @@
 import models from "./models.json" with { type: "json" };
 import { decodeRegistry, type Registry } from "./registry.ts";
 
+/** The facts about models that the package has. */
 export const builtInRegistry: Registry = decodeRegistry(models);

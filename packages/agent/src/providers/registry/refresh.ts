@@ -1,8 +1,9 @@
 // Fetches a registry, checks it, and stores what is read of it. A bad one changes nothing.
 
 import { readFileSync } from "node:fs";
-import { isLoopback, isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
+import { isLoopback } from "@parley/acp/transport";
 import { boundedBody } from "../../network/bounded-body.ts";
 import { type Environment, fetchThrough, proxyFor } from "../../network/proxy.ts";
 import { builtInRegistry } from "./built-in.ts";
@@ -15,16 +16,29 @@ const maxBytes = 32 * 1024 * 1024;
 /** What `decodeRegistry` reads of a model. */
 const kept = ["name", "limit", "modalities", "reasoning", "reasoning_options", "tool_call", "cost"];
 
+/** What to fetch, and where to store it. */
 export interface RefreshOptions {
   /** The file to write. */
   readonly path: string;
   /** The providers to keep. Default: those that the built-in registry has. */
   readonly providers?: readonly string[];
+  /** The address of the registry. Default: that of models.dev. */
   readonly url?: string | undefined;
+  /** The environment, which names proxies. */
   readonly env: Environment;
 }
 
-/** Throws a RegistryError that says why, and leaves the old file as it was. */
+/**
+ * Fetches facts about models, checks them, and stores them in a file. A failure leaves the old file as it was.
+ *
+ * @throws {RegistryError} When the registry cannot be fetched, or is not one.
+ *
+ * @example
+ * import { refreshRegistry } from "@parley/agent/models";
+ *
+ * const registry = await refreshRegistry({ path: "/home/me/.cache/my-app/models.json", env: process.env });
+ * console.log([...registry.keys()]);
+ */
 export async function refreshRegistry({
   path,
   providers = [...builtInRegistry.keys()],
@@ -45,7 +59,15 @@ export async function refreshRegistry({
   return registry;
 }
 
-/** The refreshed registry. Undefined if there is none, or if it cannot be read: then the built-in one is used. */
+/**
+ * Reads the registry that `refreshRegistry` stored. Returns undefined if there is none, or if it cannot be read.
+ *
+ * @example
+ * import { builtInRegistry, mergedRegistry, storedRegistry } from "@parley/agent/models";
+ *
+ * const registry = mergedRegistry(builtInRegistry, storedRegistry("/home/me/.cache/my-app/models.json"));
+ * console.log(registry.get("anthropic")?.size);
+ */
 export function storedRegistry(path: string): Registry | undefined {
   try {
     return decodeRegistry(JSON.parse(readFileSync(path, "utf8")));

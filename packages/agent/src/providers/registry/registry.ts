@@ -1,17 +1,22 @@
 // Reads registries: facts about models, by provider and name, in the format of models.dev.
 
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import { allEfforts } from "../../model/efforts.ts";
 import type { Effort, ModelFacts, Price } from "../../model/model.ts";
 
-/** What is known of a model; the rest is not. */
+/**
+ * The facts that are known of a model.
+ *
+ * @inline
+ */
 export type KnownFacts = Partial<Omit<ModelFacts, "id">>;
 
-/** By provider, then by name. The first model of a provider is its default. */
+/** Facts about models, by provider and then by name. The first model of a provider is its default. */
 export type Registry = ReadonlyMap<string, ReadonlyMap<string, KnownFacts>>;
 
 /** A registry that cannot be used, with the place of the first error. */
 export class RegistryError extends Error {
+  /** Always "RegistryError". */
   override readonly name = "RegistryError";
 }
 
@@ -36,7 +41,15 @@ export function decodeRegistry(document: unknown, providers?: readonly string[])
   return new Map(decoded);
 }
 
-/** Values of `newer` replace those of `older`, field by field; models of `older` come first. */
+/**
+ * Merges two registries. Values of `newer` replace those of `older`, field by field; models of `older` come first.
+ *
+ * @example
+ * import { builtInRegistry, mergedRegistry, storedRegistry } from "@parley/agent/models";
+ *
+ * const stored = storedRegistry("/home/me/.cache/my-app/models.json");
+ * console.log(mergedRegistry(builtInRegistry, stored).size);
+ */
 export function mergedRegistry(older: Registry, newer: Registry | undefined): Registry {
   if (newer === undefined) return older;
   const ids = new Set([...older.keys(), ...newer.keys()]);

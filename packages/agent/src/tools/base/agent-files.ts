@@ -1,8 +1,8 @@
 // Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
 import { type Files, RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
 import { versionOf } from "@parley/acp/internal/node";
+import { optional } from "@parley/acp/jsonrpc";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 

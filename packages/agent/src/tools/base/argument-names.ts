@@ -1,6 +1,6 @@
 // Reads arguments under the names and in the shapes that models know from other agents, before they are checked.
 
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { ObjectSchema, Schema } from "./define-tool.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,7 +1,7 @@
 // Defines a tool: validates its arguments against their JSON Schema and reports protocol errors to the model.
 
 import { RequestError } from "@parley/acp";
-import { isObject, optional } from "@parley/acp/internal";
+import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { TextPart } from "../../model/model.ts";
 import { type ArgumentNames, withOurNames } from "./argument-names.ts";
 import {

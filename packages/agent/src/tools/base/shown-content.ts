@@ -1,8 +1,9 @@
 // Builds the tool call content that users see.
 
 import { extname } from "node:path";
-import { exceedsJsonBytes, gitPatch, textDiff } from "@parley/acp/internal";
+import { exceedsJsonBytes, textDiff } from "@parley/acp/internal";
 import type { ToolCallContent } from "@parley/acp/model";
+import { gitPatch } from "@parley/acp/view";
 
 export function shownText(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };

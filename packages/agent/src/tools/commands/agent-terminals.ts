@@ -2,7 +2,7 @@
 
 import type { Terminals } from "@parley/acp";
 import { sandboxKey } from "@parley/acp/extensions";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { localTerminals } from "@parley/acp/node";
 import type { MovedFiles, SessionPolicy, SessionSandbox, SessionSandboxOptions } from "@parley/sandbox";
 import { withoutKeys } from "../../model/key-variables.ts";

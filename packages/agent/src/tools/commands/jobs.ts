@@ -1,7 +1,7 @@
 // Runs background commands, each as its own tool call that ends with the command; the `job` tool reports on them.
 
 import type { TerminalHandle } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import {
   type AgentTerminals,

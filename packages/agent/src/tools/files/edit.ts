@@ -7,7 +7,7 @@ import { type PreparedCall, ToolError } from "../base/tool.ts";
 import { shortLine } from "../base/truncation.ts";
 import { resolvePath } from "../base/workspace-path.ts";
 import { matchIndented } from "./indentation.ts";
-import { textOf } from "./read.ts";
+import { readableText } from "./read.ts";
 import { resultSnippet } from "./result-snippet.ts";
 import { findMatches, lineAt, nearestBlock, type Span } from "./text-match.ts";
 
@@ -48,7 +48,7 @@ export const editTool = defineTool({
     const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
     // error messages quote the file, so it must be readable
     if (hidden !== undefined && hidden.size > 0) return readFirst(shown, path, paths);
-    const { text, version } = await textOf(context, path);
+    const { text, version } = await readableText(context, path);
     if (known !== undefined && known !== version) {
       throw new ToolError(`${shown} has changed since it was read`, {
         advice: "read it again, then repeat the edit",
@@ -179,8 +179,7 @@ function notFound(text: string, wanted: string, which: string, shown: string): T
 }
 
 /**
- * Models write
- * ; keeps the line ends of the replaced text, or those of the file.
+ * Models write "\n" as the end of a line. This keeps the line ends of the replaced text, or those of the file.
  */
 function withLineEndsOf(text: string, { start, end }: Span, newText: string): string {
   const there = text.slice(start, end);

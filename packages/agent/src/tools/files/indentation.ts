@@ -79,17 +79,17 @@ function indentsOf(sought: readonly Line[], found: readonly Line[]): Indents | u
 }
 
 /** What stands in the file for a piece of written indentation. */
-interface Step {
+interface IndentStep {
   readonly written: string;
   readonly there: string;
 }
 
-const same: Step = { written: " ", there: " " };
+const same: IndentStep = { written: " ", there: " " };
 
 /** By the lines that match, else by what the file and the new text use. */
-function stepOf(indents: Indents, file: readonly Line[], newLines: readonly Line[]): Step {
+function stepOf(indents: Indents, file: readonly Line[], newLines: readonly Line[]): IndentStep {
   const pairs = [...indents].sort(([one], [other]) => one.length - other.length);
-  const steps = pairs.flatMap(([written, there], i): Step[] => {
+  const steps = pairs.flatMap(([written, there], i): IndentStep[] => {
     const [before, thereBefore] = pairs[i - 1] ?? [written, there];
     if (written === before || there === thereBefore) return [];
     if (!written.startsWith(before) || !there.startsWith(thereBefore)) return [];
@@ -127,7 +127,7 @@ function usualWidth(lines: readonly Line[]): number | undefined {
 }
 
 /** Four spaces for two tabs are two for one. */
-function reduced({ written, there }: Step): Step {
+function reduced({ written, there }: IndentStep): IndentStep {
   const isPlain = [written, there].every((piece) => new Set(piece).size === 1);
   const by = isPlain ? gcd(written.length, there.length) : 1;
   return { written: written.slice(0, written.length / by), there: there.slice(0, there.length / by) };
@@ -137,7 +137,7 @@ function gcd(one: number, other: number): number {
   return other === 0 ? one : gcd(other, one % other);
 }
 
-function reindented(newText: string, indents: Indents, step: Step): string | undefined {
+function reindented(newText: string, indents: Indents, step: IndentStep): string | undefined {
   const lines: string[] = [];
   for (const { start, end, next, indent, key } of linesOf(newText)) {
     const there = key === "" ? "" : indentOf(indent, indents, step);
@@ -147,7 +147,7 @@ function reindented(newText: string, indents: Indents, step: Step): string | und
   return lines.join("");
 }
 
-function indentOf(indent: string, indents: Indents, step: Step): string | undefined {
+function indentOf(indent: string, indents: Indents, step: IndentStep): string | undefined {
   const known = [...indents.keys()].sort((one, other) => other.length - one.length);
   const base = known.find((each) => indent.startsWith(each));
   if (base !== undefined) return (indents.get(base) ?? "") + translated(indent.slice(base.length), step);
@@ -161,7 +161,7 @@ function indentOf(indent: string, indents: Indents, step: Step): string | undefi
 }
 
 /** What is left after whole steps is alignment, and stays. */
-function translated(piece: string, { written, there }: Step): string {
+function translated(piece: string, { written, there }: IndentStep): string {
   let rest = piece;
   let result = "";
   for (; rest.startsWith(written); rest = rest.slice(written.length)) result += there;

@@ -1,7 +1,7 @@
 // The `read` tool: reads a text file or an image.
 
 import { basename, dirname, join } from "node:path";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { imageProblem } from "../../model/image-limits.ts";
 import { pdfType } from "../../model/media.ts";
 import type { MediaPart } from "../../model/model.ts";
@@ -53,7 +53,7 @@ async function readPart(
 ): Promise<ToolResult> {
   const media = await mediaOrNothing(context, path);
   if (media !== undefined) return media;
-  const { text, version } = await textOf(context, path);
+  const { text, version } = await readableText(context, path);
   const shown = shownPath(context, path);
   const excerpt = headOf(text, offset, optional({ maxLines: limit }));
   const { from, to, lines } = excerpt;
@@ -125,7 +125,7 @@ function pdfResult(bytes: Uint8Array, path: string, shown: string): ToolResult {
 }
 
 /** Reads a text; suggests similar names when it does not exist. */
-export async function textOf(
+export async function readableText(
   context: ToolContext,
   path: string,
 ): Promise<{ readonly text: string; readonly version: string }> {

@@ -1,7 +1,7 @@
 // Finds matching lines, with a timeout for patterns that backtrack endlessly.
 
 import { createContext, Script } from "node:vm";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { ToolError } from "../base/tool.ts";
 
 export interface MatchingLine {

@@ -1,6 +1,6 @@
 // The agents that can be chosen: the ready ones and those of the config file.
 
-import { findProgram } from "@parley/client/internal";
+import { findAgentProgram } from "@parley/client/launch";
 import { readAgents } from "../../settings/named-agent.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { AgentChoice } from "./conversation.ts";
@@ -15,7 +15,7 @@ export function agentChoices(warn: (text: string) => void): readonly AgentChoice
       const host = URL.canParse(entry.url) ? new URL(entry.url).host : entry.url;
       return { name, description: safeLine(`${title}, at ${host}`), isInstalled: true, isDefault };
     }
-    const isInstalled = "path" in findProgram(entry.command, process.env, process.cwd());
+    const isInstalled = "path" in findAgentProgram(entry.command, process.env, process.cwd());
     const install = isInstalled || entry.install === undefined ? "" : `; install it: ${entry.install}`;
     return { name, description: safeLine(`${title}${install}`), isInstalled, isDefault };
   });

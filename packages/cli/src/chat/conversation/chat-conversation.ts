@@ -9,9 +9,9 @@ import type {
   AgentChoice,
   Conversation,
   ConversationEvent,
+  ConversationSession,
   ExportFormat,
   FoundSession,
-  LiveSession,
   SessionProblem,
   SessionTarget,
 } from "./conversation.ts";
@@ -62,7 +62,10 @@ class ChatConversation implements Conversation {
   #current: ChatSession;
   #count = 0;
   /** The session from which one was chosen that has not been opened yet. */
-  readonly #chosen = new Map<LiveSession, { readonly from: ChatSession; readonly target: SessionTarget }>();
+  readonly #chosen = new Map<
+    ConversationSession,
+    { readonly from: ChatSession; readonly target: SessionTarget }
+  >();
   /** The problem for which a copy was offered. */
   #offered: SessionProblem | undefined;
   readonly #leaving = new AbortController();
@@ -81,11 +84,11 @@ class ChatConversation implements Conversation {
     this.#current.draft = kept;
   }
 
-  get current(): LiveSession {
+  get current(): ConversationSession {
     return this.#current;
   }
 
-  get sessions(): readonly LiveSession[] {
+  get sessions(): readonly ConversationSession[] {
     return this.#sessions;
   }
 
@@ -108,7 +111,7 @@ class ChatConversation implements Conversation {
     return problems;
   }
 
-  open(target: SessionTarget): LiveSession {
+  open(target: SessionTarget): ConversationSession {
     const open = this.#openHere(target);
     const session = open ?? this.#begin(this.#optionsFor(target), forked(target), target.kind === "copy");
     if (open === undefined) this.#choose(session, target);
@@ -116,7 +119,7 @@ class ChatConversation implements Conversation {
     return session;
   }
 
-  show(session: LiveSession): void {
+  show(session: ConversationSession): void {
     const shown = this.#sessions.find((each) => each === session);
     if (shown === undefined) throw new Error("this session is not open in this conversation");
     if (shown === this.#current) return;
@@ -210,14 +213,14 @@ class ChatConversation implements Conversation {
   }
 
   /** One that could not be opened ends when there is another. */
-  #opened(session: LiveSession): void {
+  #opened(session: ConversationSession): void {
     const { from } = this.#chosen.get(session) ?? {};
     this.#chosen.delete(session);
     if (from?.phase === "failed") void from.close();
   }
 
   /** Closes a session that was chosen and could not be opened, and shows the one before it. */
-  #goBack(failed: LiveSession): boolean {
+  #goBack(failed: ConversationSession): boolean {
     const { from, target } = this.#chosen.get(failed) ?? {};
     this.#chosen.delete(failed);
     if (from === undefined || !this.#sessions.includes(from) || this.#closing !== undefined) return false;
@@ -244,7 +247,7 @@ class ChatConversation implements Conversation {
   }
 
   /** The first session may be in use, too. It is said once. */
-  #offerOwnCopy({ problem }: LiveSession): void {
+  #offerOwnCopy({ problem }: ConversationSession): void {
     const { isInUse, historyId } = problem ?? {};
     if (isInUse !== true || historyId === undefined || problem === this.#offered) return;
     this.#offered = problem;
@@ -255,7 +258,7 @@ class ChatConversation implements Conversation {
     );
   }
 
-  #forget(closed: LiveSession): void {
+  #forget(closed: ConversationSession): void {
     if (this.#closing === undefined && this.#sessions.length > 1)
       this.#sessions = this.#sessions.filter((each) => each !== closed);
     const [last = this.#current] = this.#sessions.slice(-1);

@@ -6,23 +6,23 @@ import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import { agentFacts, sandboxText } from "./agent-facts.ts";
-import type { AgentHost, HostedSession, HostOptions } from "./agent-host.ts";
 import type {
   AgentFacts,
   ChatInput,
   ConversationEvent,
+  ConversationSession,
   ExportFormat,
-  LiveSession,
   Notice,
   OpenQuestion,
   QueuedPrompt,
   SessionProblem,
 } from "./conversation.ts";
+import type { ConversationAgent, HostedSession, HostOptions } from "./conversation-agent.ts";
 import { gitBranch } from "./git-branch.ts";
-import { OpenQuestions } from "./open-questions.ts";
 import { ResentPrompts } from "./resent-prompts.ts";
 import { SessionShells } from "./session-shells.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
+import { ShownQuestions } from "./shown-questions.ts";
 
 /** What a session needs of its conversation. */
 export interface SessionPlace extends HostOptions {
@@ -47,19 +47,19 @@ const timelineBytes = 32 * 1024 * 1024;
 /** It is read with every frame, and an agent may send megabytes. */
 const longestTitle = 1_000;
 
-export class ChatSession implements LiveSession, HostedSession {
+export class ChatSession implements ConversationSession, HostedSession {
   readonly key: string;
   readonly view: SessionView = createView({ timelineBytes });
-  readonly asked = new OpenQuestions(() => this.#emit("questions"));
+  readonly asked = new ShownQuestions(() => this.#emit("questions"));
   readonly #place: SessionPlace;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
   readonly #resent = new ResentPrompts();
   #separate: ((entry: Entry) => Entry) | undefined;
-  #phase: LiveSession["phase"] = "starting";
+  #phase: ConversationSession["phase"] = "starting";
   #problem: SessionProblem | undefined;
   #progress: string | undefined;
-  #host: AgentHost | undefined;
+  #host: ConversationAgent | undefined;
   #opened: LiveAgentSession | undefined;
   #historyId: string | undefined;
   #cwd: string;
@@ -103,7 +103,7 @@ export class ChatSession implements LiveSession, HostedSession {
     return agentFacts(options, this.#host?.agent ?? forks?.host?.agent);
   }
 
-  get phase(): LiveSession["phase"] {
+  get phase(): ConversationSession["phase"] {
     return this.#phase;
   }
 
@@ -141,7 +141,7 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#opened?.session.sessionId;
   }
 
-  get host(): AgentHost | undefined {
+  get host(): ConversationAgent | undefined {
     return this.#host;
   }
 
@@ -153,7 +153,7 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#opened?.session.availableCommands ?? [];
   }
 
-  get turn(): LiveSession["turn"] {
+  get turn(): ConversationSession["turn"] {
     return this.#turns.turn;
   }
 
@@ -277,7 +277,7 @@ export class ChatSession implements LiveSession, HostedSession {
     });
   }
 
-  #set(phase: LiveSession["phase"], problem?: SessionProblem): void {
+  #set(phase: ConversationSession["phase"], problem?: SessionProblem): void {
     if (this.#phase === "closed") return;
     this.#phase = phase;
     this.#problem = problem;
@@ -367,7 +367,7 @@ export class ChatSession implements LiveSession, HostedSession {
     return this.#turns.force();
   }
 
-  tell(told: Parameters<LiveSession["tell"]>[0]): void {
+  tell(told: Parameters<ConversationSession["tell"]>[0]): void {
     this.#turns.tell(told);
   }
 

@@ -16,9 +16,9 @@ import type { ModelWait } from "../../printers/model-wait.ts";
 /** Everything that the user does with agents in one process. */
 export interface Conversation {
   /** The session that is shown. */
-  readonly current: LiveSession;
+  readonly current: ConversationSession;
   /** The sessions that are open here, oldest first. */
-  readonly sessions: readonly LiveSession[];
+  readonly sessions: readonly ConversationSession[];
   /** The agents that can be started, those that are installed first. */
   agents(): Promise<readonly AgentChoice[]>;
   /** The sessions of the history and of agents that have listed theirs, newest first. */
@@ -32,8 +32,8 @@ export interface Conversation {
    * Opens a session and shows it. It can be written to at once; its agent starts meanwhile. One that cannot be opened is
    * closed: the session before is shown again, with the reason and with what was written.
    */
-  open(target: SessionTarget): LiveSession;
-  show(session: LiveSession): void;
+  open(target: SessionTarget): ConversationSession;
+  show(session: ConversationSession): void;
   /** The transcript of a session as Markdown, HTML or JSON, without opening it. */
   exported(target: SessionTarget, format: ExportFormat): Promise<string>;
   /** Files and folders (`src/`) of the workspace that match what was typed after `@`, best first. */
@@ -50,17 +50,17 @@ export type ExportFormat = "markdown" | "html" | "json";
 /** An event. State is read from the session; an event only says that it changed. */
 export type ConversationEvent =
   /** The view has new entries. */
-  | { readonly kind: "entries"; readonly session: LiveSession }
+  | { readonly kind: "entries"; readonly session: ConversationSession }
   /** The phase, the turn, the queue, the options or the facts of a session. */
-  | { readonly kind: "state"; readonly session: LiveSession }
+  | { readonly kind: "state"; readonly session: ConversationSession }
   /** A question was asked, answered or withdrawn. */
-  | { readonly kind: "questions"; readonly session: LiveSession }
+  | { readonly kind: "questions"; readonly session: ConversationSession }
   /** A sentence of ours for the transcript. */
-  | { readonly kind: "notice"; readonly session: LiveSession; readonly notice: Notice }
+  | { readonly kind: "notice"; readonly session: ConversationSession; readonly notice: Notice }
   /** A turn has ended. */
-  | { readonly kind: "turn"; readonly session: LiveSession; readonly summary: TurnSummary }
+  | { readonly kind: "turn"; readonly session: ConversationSession; readonly summary: TurnSummary }
   /** Another session is shown. */
-  | { readonly kind: "shown"; readonly session: LiveSession };
+  | { readonly kind: "shown"; readonly session: ConversationSession };
 
 export interface Notice {
   readonly level: "info" | "warning" | "error";
@@ -96,11 +96,11 @@ export type SessionTarget =
   | { readonly kind: "kept"; readonly id: string }
   /** One that the agent lists. */
   | { readonly kind: "listed"; readonly agent: string; readonly sessionId: string; readonly cwd: string }
-  | { readonly kind: "fork"; readonly of: LiveSession }
+  | { readonly kind: "fork"; readonly of: ConversationSession }
   /** A copy of one of the history that somebody else uses. */
   | { readonly kind: "copy"; readonly id: string }
   /** One that is open here. */
-  | { readonly kind: "live"; readonly session: LiveSession };
+  | { readonly kind: "live"; readonly session: ConversationSession };
 
 /** The input of the user. */
 export interface ChatInput {
@@ -117,7 +117,7 @@ export interface PastedImage {
 }
 
 /** A session with an agent that runs here. */
-export interface LiveSession {
+export interface ConversationSession {
   /** Unique in this process. */
   readonly key: string;
   readonly agent: AgentFacts;

@@ -16,17 +16,17 @@ import {
 } from "../../../test/support/chat-probe.ts";
 import { launcher } from "../../../test/support/run-probe.ts";
 import { historyPath } from "../../settings/data-folder.ts";
-import type { LiveSession } from "./conversation.ts";
+import type { ConversationSession } from "./conversation.ts";
 
 const text = (words: string) => ({ text: words });
 
-async function asked({ until }: Chat, session: LiveSession) {
+async function asked({ until }: Chat, session: ConversationSession) {
   await until(() => session.questions.length > 0);
   const [question] = session.questions;
   return question ?? assert.fail("nothing is asked");
 }
 
-async function confirmed(chat: Chat, session: LiveSession) {
+async function confirmed(chat: Chat, session: ConversationSession) {
   const question = await asked(chat, session);
   return question.kind === "confirm" ? question : assert.fail(`another question: ${question.kind}`);
 }
@@ -79,7 +79,7 @@ async function inUse(t: TestContext) {
   return { far, cwd, id, pid: run.pid };
 }
 
-function isCopy(copy: LiveSession, id: string): void {
+function isCopy(copy: ConversationSession, id: string): void {
   assert.equal(copy.title, "same (copy)");
   assert.notEqual(copy.historyId, id);
   assert.equal(saidIn(copy), "begun", "it has the conversation");

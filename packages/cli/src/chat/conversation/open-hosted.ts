@@ -7,18 +7,18 @@ import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
-import { AgentHost, type HostOptions } from "./agent-host.ts";
 import type { ChatSession, SessionPlace } from "./chat-session.ts";
 import type { ExportFormat } from "./conversation.ts";
+import { ConversationAgent, type HostOptions } from "./conversation-agent.ts";
 
 interface Opening {
   /** The agent and the session are known; nothing is started yet. */
-  begun(host: AgentHost): void;
+  begun(host: ConversationAgent): void;
   entry(entry: Entry): void;
 }
 
 export interface Hosted {
-  readonly host: AgentHost;
+  readonly host: ConversationAgent;
   readonly opened: LiveAgentSession;
 }
 
@@ -32,8 +32,8 @@ export async function openHosted(
   keepHeapSmall();
   session.separate = separateCalls();
   if (place.forks !== undefined) return openFork(session, place.forks, place, { begun, entry });
-  const target = await AgentHost.find(place, session, { claims: !place.copies });
-  const host = new AgentHost(place, target, session);
+  const target = await ConversationAgent.find(place, session, { claims: !place.copies });
+  const host = new ConversationAgent(place, target, session);
   begun(host);
   if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, place);
   const { capabilities } = await host.agent.start();
@@ -89,7 +89,7 @@ async function openFork(
 /** Renames a session at its agent and in the history. */
 export async function renamed(
   title: string,
-  host: AgentHost | undefined,
+  host: ConversationAgent | undefined,
   opened: LiveAgentSession | undefined,
 ): Promise<SessionUpdate> {
   const { session, recorder } = opened ?? {};

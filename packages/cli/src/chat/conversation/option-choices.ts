@@ -2,7 +2,7 @@
 
 import type { SessionConfigOption, SessionUpdate } from "@parley/acp";
 import { endsQuestions } from "../../agents/known-modes.ts";
-import type { LiveSession } from "./conversation.ts";
+import type { ConversationSession } from "./conversation.ts";
 
 export type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
 
@@ -45,7 +45,7 @@ export function valueName(option: SessionConfigOption): string {
 }
 
 /** What is looked at of a session. */
-interface WatchedSession extends Pick<LiveSession, "phase" | "options"> {
+interface WatchedSession extends Pick<ConversationSession, "phase" | "options"> {
   /** Puts a line into its transcript. */
   ownUpdate(update: SessionUpdate): void;
 }

@@ -1,8 +1,7 @@
 // Turns errors into what a user is shown about a session that failed or crashed.
 
 import { ConnectionError } from "@parley/acp";
-import { LaunchError } from "@parley/client";
-import { problemOf } from "@parley/client/internal";
+import { LaunchError, problemOf } from "@parley/client";
 import { CommandError } from "../../command/command.ts";
 import { isBusy, LiveError } from "../../live/live-error.ts";
 import { safeText } from "../../terminal/sanitise.ts";

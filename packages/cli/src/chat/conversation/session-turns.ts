@@ -7,9 +7,9 @@ import type { ManagedPrompt, ManagedSession } from "@parley/client/internal";
 import type { LateUpdates } from "../../live/late-updates.ts";
 import { modelWait } from "../../printers/model-wait.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { AgentHost } from "./agent-host.ts";
-import type { ChatInput, LiveSession, Notice, QueuedPrompt, TurnSummary } from "./conversation.ts";
-import { PromptQueue } from "./prompt-queue.ts";
+import type { ChatInput, ConversationSession, Notice, QueuedPrompt, TurnSummary } from "./conversation.ts";
+import type { ConversationAgent } from "./conversation-agent.ts";
+import { ConversationQueue } from "./conversation-queue.ts";
 
 /** Finds out what a turn changed. */
 export interface TurnChanges {
@@ -26,7 +26,7 @@ export interface TurnChanges {
 export interface TurnPlace {
   changes(): TurnChanges | undefined;
   /** Undefined while nothing can be sent. */
-  ready(): { readonly host: AgentHost; readonly session: ManagedSession } | undefined;
+  ready(): { readonly host: ConversationAgent; readonly session: ManagedSession } | undefined;
   /** The turn or the queue has changed. */
   changed(): void;
   /** For how long the user was asked, until now. */
@@ -42,7 +42,7 @@ const workStates: ReadonlySet<string> = new Set(["running", "requires_action"]);
 
 export class SessionTurns {
   readonly #place: TurnPlace;
-  readonly #queue = new PromptQueue();
+  readonly #queue = new ConversationQueue();
   readonly #told: AttachedText[] = [];
   #preparing: readonly string[] = [];
   /** Not in the transcript yet. */
@@ -51,7 +51,7 @@ export class SessionTurns {
   readonly #steering = new Map<ChatInput, Prompt>();
   /** Those and the ones that it works on. */
   readonly #steered = new Set<Prompt>();
-  #turn: LiveSession["turn"];
+  #turn: ConversationSession["turn"];
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
   /** Whether the agent has worked on the prompt. */
@@ -68,7 +68,7 @@ export class SessionTurns {
     this.#place = place;
   }
 
-  get turn(): LiveSession["turn"] {
+  get turn(): ConversationSession["turn"] {
     return this.#turn;
   }
 

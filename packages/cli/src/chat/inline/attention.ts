@@ -4,7 +4,7 @@ import type { Screen } from "../../screen/screen.ts";
 import type {
   Conversation,
   ConversationEvent,
-  LiveSession,
+  ConversationSession,
   OpenQuestion,
   SessionProblem,
 } from "../conversation/conversation.ts";
@@ -67,7 +67,7 @@ export class Attention {
     }
   }
 
-  #asked({ questions }: LiveSession, name: string): void {
+  #asked({ questions }: ConversationSession, name: string): void {
     const fresh = questions.filter((question) => !this.#told.has(question));
     if (fresh.length === 0) return;
     for (const question of fresh) this.#told.add(question);
@@ -76,7 +76,7 @@ export class Attention {
   }
 
   /** Says once why the agent has ended, and what to do. */
-  problem(session: LiveSession): void {
+  problem(session: ConversationSession): void {
     const { problem, agent } = session;
     if (problem === undefined || this.#told.has(problem)) return;
     this.#told.add(problem);
@@ -98,6 +98,6 @@ export class Attention {
   }
 }
 
-function nameOf({ agent, title }: LiveSession): string {
+function nameOf({ agent, title }: ConversationSession): string {
   return `${agent.name} (${title ?? "new session"})`;
 }

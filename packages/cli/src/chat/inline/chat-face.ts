@@ -6,7 +6,7 @@ import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint, ThemeName } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation, ConversationEvent, LiveSession } from "../conversation/conversation.ts";
+import type { Conversation, ConversationEvent, ConversationSession } from "../conversation/conversation.ts";
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
@@ -33,7 +33,7 @@ export interface ChatFaceOptions {
   /** Whether to tell the desktop when a turn ends or a question waits. */
   readonly notifies: boolean;
   /** The review of a session. */
-  review?(session: LiveSession): SessionReview | undefined;
+  review?(session: ConversationSession): SessionReview | undefined;
 }
 
 /** Somebody who is asked may look around before the answer, or change the mode, which may be the answer. */
@@ -67,7 +67,7 @@ export class ChatFace {
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   readonly #hint = new Hint();
   #hasPrompts = false;
-  readonly #endedAt = new WeakMap<LiveSession, TurnEnds>();
+  readonly #endedAt = new WeakMap<ConversationSession, TurnEnds>();
   #clock: NodeJS.Timeout | undefined;
 
   constructor(options: ChatFaceOptions) {
@@ -124,7 +124,7 @@ export class ChatFace {
     );
   }
 
-  get session(): LiveSession {
+  get session(): ConversationSession {
     return this.conversation.current;
   }
 
@@ -331,7 +331,7 @@ export class ChatFace {
   }
 
   /** A session that was continued is printed to its end: no turn will end it. Nothing more comes of one that has ended. */
-  #settle(session: LiveSession): void {
+  #settle(session: ConversationSession): void {
     const { phase, turn } = session;
     const isOver = phase === "ready" ? turn === undefined : phase === "crashed";
     if (isOver) this.#transcript?.settle(session);

@@ -1,7 +1,7 @@
 // Completes commands after `/` and files after `@` in the prompt.
 
 import type { AutocompleteItem, AutocompleteProvider } from "@earendil-works/pi-tui";
-import { isObject } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";

@@ -5,7 +5,7 @@ import type { JsonValue } from "@parley/acp/model";
 import { endsQuestions, modeAllows, unaskedMode } from "../../agents/known-modes.ts";
 import { painter, type ThemeName, themeNames } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { LiveSession } from "../conversation/conversation.ts";
+import type { ConversationSession } from "../conversation/conversation.ts";
 import {
   choiceNamed,
   choicesOf,
@@ -131,7 +131,7 @@ export class FaceChoices {
   }
 
   /** A question that the new mode would not have asked is answered; of another one it is said that it waits. */
-  #answer({ questions, agent }: LiveSession, mode: OptionChoice): void {
+  #answer({ questions, agent }: ConversationSession, mode: OptionChoice): void {
     const asked = questions.filter((question) => question.kind === "permission");
     const open = asked.filter(({ question }) => !modeAllows(agent.name, mode, question));
     for (const each of asked) if (!open.includes(each)) each.answer("allow:once");

@@ -7,7 +7,7 @@ import { planLines } from "../../draw/plan-lines.ts";
 import { clipped, wrappedWords } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { LiveSession } from "../conversation/conversation.ts";
+import type { ConversationSession } from "../conversation/conversation.ts";
 
 /** More prompts that wait are counted. */
 const mostWaiting = 5;
@@ -21,7 +21,7 @@ export interface TurnEnds {
 }
 
 export function pinnedLines(
-  { view, queue, sending, steering, turn, cwd }: LiveSession,
+  { view, queue, sending, steering, turn, cwd }: ConversationSession,
   { last, before }: TurnEnds,
   width: number,
   paint: Paint,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { keyPress } from "../../screen/key-press.ts";
 import type { Screen } from "../../screen/screen.ts";
 import { painter } from "../../terminal/paint.ts";
-import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
+import type { ConversationSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { Composer } from "./composer.ts";
 import { QuestionDock } from "./question-dock.ts";
 
@@ -27,7 +27,7 @@ class Docked {
 
   show(...questions: readonly OpenQuestion[]): void {
     this.questions = questions;
-    const session = { agent: { name: "a" }, cwd: "/p", questions } as unknown as LiveSession; // what is read
+    const session = { agent: { name: "a" }, cwd: "/p", questions } as unknown as ConversationSession; // what is read
     this.dock.ask(session, paint, () => questions.length);
   }
 

@@ -1,7 +1,12 @@
 // The list of sessions: show, continue, copy, rename and export one of them.
 
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ExportFormat, FoundSession, LiveSession, SessionTarget } from "../conversation/conversation.ts";
+import type {
+  ConversationSession,
+  ExportFormat,
+  FoundSession,
+  SessionTarget,
+} from "../conversation/conversation.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
@@ -56,7 +61,7 @@ export class SessionChoices {
     );
   }
 
-  fork(session: LiveSession): void {
+  fork(session: ConversationSession): void {
     if (!session.agent.accepts.forks) return this.#face.hint(`${session.agent.name} cannot copy sessions`);
     this.#face.conversation.open({ kind: "fork", of: session });
   }
@@ -89,7 +94,7 @@ export class SessionChoices {
     this.#face.open(new ConfirmSheet({ paint: this.#face.paint, lines, ask, answer }));
   }
 
-  #show(target: SessionTarget): LiveSession {
+  #show(target: SessionTarget): ConversationSession {
     return this.#face.conversation.open(target);
   }
 
@@ -100,7 +105,7 @@ export class SessionChoices {
     if (session.phase === "ready") this.fork(session);
   }
 
-  #started(session: LiveSession): Promise<void> {
+  #started(session: ConversationSession): Promise<void> {
     return new Promise((resolve) => {
       const check = () => {
         if (session.phase === "starting") return;
@@ -141,7 +146,7 @@ const othersItem: PickerItem<Row> = {
   value: others,
 };
 
-function sessionItem(found: FoundSession, shown: LiveSession): PickerItem<Row> {
+function sessionItem(found: FoundSession, shown: ConversationSession): PickerItem<Row> {
   const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
   const when =
     updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");

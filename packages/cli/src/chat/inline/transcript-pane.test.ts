@@ -4,7 +4,7 @@ import { applyEntry, createView } from "@parley/acp/view";
 import { HeadlessTerminal } from "../../../test/support/headless-terminal.ts";
 import { TerminalScreen } from "../../screen/terminal-screen.ts";
 import { painter } from "../../terminal/paint.ts";
-import type { LiveSession } from "../conversation/conversation.ts";
+import type { ConversationSession } from "../conversation/conversation.ts";
 import { TranscriptPane } from "./transcript-pane.ts";
 
 test("an agent is held while its text is not drawn, and goes on when it is", (t) => {
@@ -19,7 +19,7 @@ test("an agent is held while its text is not drawn, and goes on when it is", (t)
     cwd: "/",
     view,
     holdOutput: (isBehind: boolean) => held.push(isBehind),
-  } as unknown as LiveSession;
+  } as unknown as ConversationSession;
   pane.update(session, 0);
   assert.deepEqual(held, [false]);
   const text = "some words of the agent, as many as fit into a line\n".repeat(2_000);

@@ -5,7 +5,7 @@ import { askElicitation } from "../../questions/elicitation-questions.ts";
 import { askPermission } from "../../questions/permission-question.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { LiveSession, OpenQuestion } from "../conversation/conversation.ts";
+import type { ConversationSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 export interface PlainPlace {
@@ -16,7 +16,7 @@ export interface PlainPlace {
 
 /** Resolves when it has an answer, or needs none any more (`over`). */
 export async function askPlainly(
-  session: LiveSession,
+  session: ConversationSession,
   question: OpenQuestion,
   { lines, paint, write }: PlainPlace,
   over: AbortSignal,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Conversation, LiveSession, SessionTarget } from "../conversation/conversation.ts";
-import { PromptQueue } from "../conversation/prompt-queue.ts";
+import type { Conversation, ConversationSession, SessionTarget } from "../conversation/conversation.ts";
+import { ConversationQueue } from "../conversation/conversation-queue.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 /** Commands over a session whose prompts wait, with a user who answers like this. */
 function commands(answers: string[], found: readonly SessionTarget[] = []) {
-  const queue = new PromptQueue();
+  const queue = new ConversationQueue();
   for (const text of ["one", "two", "three"]) queue.add({ text });
   const session = {
     cwd: "/here",
@@ -23,7 +23,7 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
     },
     moveQueued: (id: string, by: number) => queue.move(id, by),
     unqueue: (id: string) => queue.take(id),
-  } as unknown as LiveSession; // what is used
+  } as unknown as ConversationSession; // what is used
   const opened: SessionTarget[] = [];
   let asked = 0;
   const conversation = {

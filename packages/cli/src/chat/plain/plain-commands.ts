@@ -5,7 +5,7 @@ import { endsQuestions, unaskedMode } from "../../agents/known-modes.ts";
 import { age, home } from "../../sessions/stored-sessions.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation, LiveSession, SessionTarget } from "../conversation/conversation.ts";
+import type { Conversation, ConversationSession, SessionTarget } from "../conversation/conversation.ts";
 import {
   choiceNamed,
   choicesOf,
@@ -24,7 +24,7 @@ import type { LineInput } from "./typed-lines.ts";
 export interface PlainCommandsOptions {
   readonly conversation: Conversation;
   readonly lines: LineInput;
-  review(session: LiveSession): SessionReview | undefined;
+  review(session: ConversationSession): SessionReview | undefined;
   readonly paint: Paint;
   /** Default: lines are not wrapped. */
   columns?(): number | undefined;
@@ -68,7 +68,7 @@ export class PlainCommands {
     this.#options = options;
   }
 
-  get #session(): LiveSession {
+  get #session(): ConversationSession {
     return this.#options.conversation.current;
   }
 

@@ -12,7 +12,7 @@ import { aborted } from "../conversation/aborted.ts";
 import type {
   Conversation,
   ConversationEvent,
-  LiveSession,
+  ConversationSession,
   OpenQuestion,
 } from "../conversation/conversation.ts";
 import type { SessionReview } from "../review/session-review.ts";
@@ -24,7 +24,7 @@ import { TypedLines } from "./typed-lines.ts";
 const againMs = 3_000;
 
 export interface PlainOptions {
-  review(session: LiveSession): SessionReview | undefined;
+  review(session: ConversationSession): SessionReview | undefined;
   /** Aborts when the conversation must end. */
   readonly ending: AbortSignal;
 }
@@ -98,7 +98,7 @@ class PlainFace {
     this.#lines.close();
   }
 
-  get #session(): LiveSession {
+  get #session(): ConversationSession {
     return this.#conversation.current;
   }
 
@@ -129,7 +129,7 @@ class PlainFace {
       this.#say(`${session.agent.name} (${session.title ?? "new session"}) needs you: /resume`);
   }
 
-  #phase({ phase, problem }: LiveSession): void {
+  #phase({ phase, problem }: ConversationSession): void {
     const said = `${this.#session.key} ${phase} ${problem?.message ?? ""}`;
     if (said === this.#saidPhase) return;
     this.#saidPhase = said;
@@ -144,7 +144,7 @@ class PlainFace {
     else if (phase === "failed") this.#left.resolve(1);
   }
 
-  #shown(session: LiveSession): void {
+  #shown(session: ConversationSession): void {
     this.#output.flush();
     this.#asking?.over.abort();
     this.#say(`Now with ${session.agent.name}: ${session.title ?? "a new session"}`);
@@ -154,7 +154,7 @@ class PlainFace {
     this.#lines.invite();
   }
 
-  #follow(session: LiveSession): TextPrinter {
+  #follow(session: ConversationSession): TextPrinter {
     const isTerminal = process.stdout.isTTY === true;
     const printer = new TextPrinter({
       output: this.#output,
@@ -174,7 +174,7 @@ class PlainFace {
   }
 
   /** What became of a question, and by which rule: the printer of a run does not tell it. */
-  #answered({ view, cwd }: LiveSession, askId: string): void {
+  #answered({ view, cwd }: ConversationSession, askId: string): void {
     const item = view.timeline.findLast((each) => each.kind === "permission" && each.askId === askId);
     if (item?.kind !== "permission" || item.answer?._meta === undefined) return;
     const width = columnsOf(process.stdout) ?? Number.POSITIVE_INFINITY;

@@ -8,7 +8,7 @@ import { anyEntries } from "../../../../acp/test/support/arbitrary-entries.ts";
 import { propertyRuns } from "../../../../acp/test/support/soak.ts";
 import { chunk, Shown, text } from "../../../test/support/shown-feed.ts";
 import { widthOf } from "../../draw/text-lines.ts";
-import type { LiveSession } from "../conversation/conversation.ts";
+import type { ConversationSession } from "../conversation/conversation.ts";
 
 test("a message is printed block by block, and its last block is in the tail", () => {
   const shown = new Shown();
@@ -263,7 +263,7 @@ const session = {
   title: "Fix\u001b[2J the build",
   agent: { name: "claude" },
   cwd: "/project",
-} as LiveSession; // what is read
+} as ConversationSession; // what is read
 const working = { ...session, turn: { startedAt: 0, isCancelling: false } };
 
 test("another session begins with its name and the last screenful", () => {

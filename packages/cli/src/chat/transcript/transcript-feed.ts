@@ -8,7 +8,7 @@ import { isWorthShowing } from "../../draw/tool-card.ts";
 import { turnSummaryLines } from "../../draw/usage-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine, safeText } from "../../terminal/sanitise.ts";
-import type { LiveSession, TurnSummary } from "../conversation/conversation.ts";
+import type { ConversationSession, TurnSummary } from "../conversation/conversation.ts";
 import { groupOf, hasEnd, isFinished, isQuestion } from "./item-state.ts";
 import { endOf, MessageStream, type ReadingTime, type ReadPosition } from "./message-stream.ts";
 import { Page, type PageEnd } from "./page.ts";
@@ -184,7 +184,7 @@ export class TranscriptFeed {
   }
 
   /** The name of the session and the last screenful of it. */
-  shown(view: SessionView, session: LiveSession, { columns, rows }: PageSize): string[] {
+  shown(view: SessionView, session: ConversationSession, { columns, rows }: PageSize): string[] {
     const page = new Page();
     page.put(["", this.#divider(session, columns)], "text", session);
     const above = page.lines.length;
@@ -194,7 +194,7 @@ export class TranscriptFeed {
     return [...page.lines.slice(0, above), ...page.lines.slice(above).slice(-Math.max(1, rows))];
   }
 
-  #divider({ title, agent, cwd }: LiveSession, columns: number): string {
+  #divider({ title, agent, cwd }: ConversationSession, columns: number): string {
     const name = [title ?? "new session", agent.name, cwd].map((part) => safeLine(part)).join(" · ");
     const shown = clipped(name, Math.max(1, columns - 6));
     const rest = Math.max(0, columns - widthOf(shown) - 4);

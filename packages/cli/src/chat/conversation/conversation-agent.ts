@@ -16,7 +16,7 @@ import { ReadingPace } from "../../live/reading-pace.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { Notice } from "./conversation.ts";
-import type { OpenQuestions } from "./open-questions.ts";
+import type { ShownQuestions } from "./shown-questions.ts";
 
 /** How long an agent may take to end a cancelled turn. The user forces one that takes too long. */
 const cancelTimeoutMs = 60_000;
@@ -29,7 +29,7 @@ export interface HostedSession {
   /** The agent's id of it. */
   readonly sessionId: string | undefined;
   readonly view: SessionView;
-  readonly asked: OpenQuestions;
+  readonly asked: ShownQuestions;
   notice(level: Notice["level"], text: string): void;
   /** Keeps a file that is about to be written as it is. It never rejects. */
   protect(path: string): Promise<void>;
@@ -47,7 +47,7 @@ export interface HostOptions {
   readonly history: LiveHistory | undefined;
 }
 
-export class AgentHost {
+export class ConversationAgent {
   readonly agent: LiveAgent;
   readonly pace = new ReadingPace({ source: () => this.agent.running });
   readonly #sessions: HostedSession[];

@@ -35,7 +35,7 @@ export interface FinishLimits {
 /** How much is kept of a line that is too long: enough to see its method and its id. */
 const headBytes = 64 * 1024;
 
-export class Recorder {
+export class TapRecorder {
   readonly #started = performance.now();
   readonly #queueBytes: number;
   readonly #writer: TraceWriter;

@@ -3,7 +3,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Recorder } from "./recorder.ts";
+import { TapRecorder } from "./tap-recorder.ts";
 
 const limit = { timeout: 20_000 };
 
@@ -14,7 +14,7 @@ test(
     const folder = mkdtempSync(join(tmpdir(), "parley-recorder-"));
     t.after(() => rmSync(folder, { recursive: true }));
     const file = join(folder, "x.trace");
-    const recorder = new Recorder({
+    const recorder = new TapRecorder({
       fd: openSync(file, "w"),
       header: { parley: "trace" },
       queueBytes: 200,
@@ -64,7 +64,7 @@ test("the credentials of a login are in no record, however they are written and 
   const folder = mkdtempSync(join(tmpdir(), "parley-recorder-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "x.trace");
-  const recorder = new Recorder({
+  const recorder = new TapRecorder({
     fd: openSync(file, "w"),
     header: { parley: "trace" },
     queueBytes: 1_000_000,

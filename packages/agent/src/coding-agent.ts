@@ -1,7 +1,7 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
 import { type Agent, type AgentDefinition, agent, type UnstableFeature } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import type { Hooks } from "./hooks/hooks.ts";
@@ -12,7 +12,7 @@ import type { LastingGrants } from "./permissions/lasting-grants.ts";
 import { type AutoApproval, isMode, type Mode } from "./permissions/modes.ts";
 import type { ConfiguredModels } from "./providers/choose-model.ts";
 import { isEffort, sessionOptions, setModel } from "./session/options.ts";
-import type { SessionState } from "./session/session-state.ts";
+import type { CodingSessionState } from "./session/session-state.ts";
 import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 
 /** The models, tools and defaults of a coding agent. */
@@ -39,7 +39,7 @@ export interface CodingAgentOptions
   readonly autoApprove?: AutoApproval | undefined;
   /** The tools of the agent. Default: `codingTools` of `@parley/agent/tools`. */
   readonly tools?: readonly Tool[] | undefined;
-  /** Further tools. One with the name of a tool takes its place. */
+  /** Further tools. A tool with the name of a built-in one replaces it. */
   readonly extraTools?: readonly Tool[] | undefined;
   /**
    * Added to the system prompt of every session, behind our own text; a function gets our text and returns what replaces
@@ -164,7 +164,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
         return sessionOptions(defaults());
       },
       // loaded with the first session and the first prompt, so that the handshake is quick
-      async open(session, { origin }): Promise<SessionState> {
+      async open(session, { origin }): Promise<CodingSessionState> {
         const { openSession } = await import("./session/open-session.ts");
         const { discover, userFolder, lastingGrants } = options;
         return openSession(session, origin, {

@@ -55,7 +55,10 @@ export interface CallOptions {
 }
 
 /** Rejects with an Error whose message is for the user. Loads the MCP client on first use, since that takes 250 ms. */
-export async function openConnection(entry: ServerEntry, options: ConnectionOptions): Promise<Connection> {
+export async function openConnection(
+  entry: ServerEntry,
+  options: ConnectionOptions,
+): Promise<ServerConnection> {
   const mcp = await import("@modelcontextprotocol/client");
   options.signal.throwIfAborted();
   const { offered } = options.questions;
@@ -68,11 +71,11 @@ export async function openConnection(entry: ServerEntry, options: ConnectionOpti
   client.setRequestHandler("roots/list", () => ({
     roots: options.roots().map((path) => ({ uri: pathToFileURL(path).href })),
   }));
-  let connection: Connection | undefined;
+  let connection: ServerConnection | undefined;
   try {
     const transport =
       entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry, options);
-    connection = new Connection(entry, client, transport, options.login);
+    connection = new ServerConnection(entry, client, transport, options.login);
     const timeout = entry.timeoutMs ?? startMs;
     // the handshake has its own timeout, but opening the stream has none
     const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
@@ -86,7 +89,7 @@ export async function openConnection(entry: ServerEntry, options: ConnectionOpti
   }
 }
 
-export class Connection {
+export class ServerConnection {
   readonly #entry: ServerEntry;
   readonly #client: Client;
   readonly #transport: Transport;

@@ -21,7 +21,7 @@ import { methods } from "../wire/scoped/methods.gen.ts";
 import type * as scoped from "../wire/scoped/types.gen.ts";
 import * as validate from "../wire/scoped/validators.gen.ts";
 import { handleAgentFiles } from "./agent-files.ts";
-import { AgentSession } from "./agent-session.ts";
+import { ScopedAgentSession } from "./agent-session.ts";
 import { AgentSetup } from "./agent-setup.ts";
 import { AgentTerminals } from "./agent-terminals.ts";
 import { forward, refusing } from "./calls.ts";
@@ -34,7 +34,7 @@ import {
   requireOffered,
 } from "./capabilities.ts";
 import { attachmentFromScoped, blockFromScoped } from "./content.ts";
-import { countOf, dialectDetails, metaValue, metaWithDetails, textOf } from "./details.ts";
+import { countOf, detailText, dialectDetails, metaValue, metaWithDetails } from "./details.ts";
 import { errorFromScoped, errorToScoped } from "./errors.ts";
 import { ModeNames } from "./modes.ts";
 import { type Option, settingOf, withoutModes } from "./options.ts";
@@ -50,7 +50,7 @@ class AgentMachine {
   #client: scoped.ClientCapabilities = {};
   #agent: v1.AgentCapabilities = {};
   #logins = new LoginNames([]);
-  readonly #sessions = new Map<string, AgentSession>();
+  readonly #sessions = new Map<string, ScopedAgentSession>();
   readonly #terminals: AgentTerminals;
 
   constructor(options: DialectOptions) {
@@ -98,18 +98,18 @@ class AgentMachine {
   }
 
   /** One that our agent has told of is kept. A client may name any. */
-  #session(sessionId: string): AgentSession {
+  #session(sessionId: string): ScopedAgentSession {
     const session = this.#named(sessionId);
     this.#sessions.set(sessionId, session);
     return session;
   }
 
-  #named(sessionId: string): AgentSession {
+  #named(sessionId: string): ScopedAgentSession {
     return this.#sessions.get(sessionId) ?? this.#open(sessionId);
   }
 
-  #open(sessionId: string): AgentSession {
-    return new AgentSession(sessionId, {
+  #open(sessionId: string): ScopedAgentSession {
+    return new ScopedAgentSession(sessionId, {
       exchange: this.exchange,
       now: this.#now,
       lost: (what) => this.exchange.lost(what),
@@ -177,7 +177,7 @@ class AgentMachine {
           : message;
         return call.answer({ success: false, error, ...meta });
       }
-      const expiresAt = textOf(metaValue(answer.result, expiresAtKey));
+      const expiresAt = detailText(metaValue(answer.result, expiresAtKey));
       const meta = withoutMeta(answer.result, [expiresAtKey, detailsKey]);
       call.answer({ success: true, ...optional({ expiresAt }), ...meta });
     });

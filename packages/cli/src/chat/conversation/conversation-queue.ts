@@ -8,7 +8,7 @@ interface Waiting extends QueuedPrompt {
 
 let count = 0;
 
-export class PromptQueue {
+export class ConversationQueue {
   #waiting: readonly Waiting[] = [];
   #isHeld = false;
 

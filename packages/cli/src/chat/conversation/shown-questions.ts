@@ -25,7 +25,7 @@ interface Over {
 
 let count = 0;
 
-export class OpenQuestions {
+export class ShownQuestions {
   readonly #changed: () => void;
   #asked: readonly Asked[] = [];
   #waitedMs = 0;

@@ -1,6 +1,7 @@
 // The open questions of an agent to its client. Another client can be asked again, under another id.
 
-import { idKey, isObject } from "@parley/acp/internal";
+import { idKey } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 import { type Message, sessionOf } from "./hosted-sessions.ts";
 
 export interface Question {
@@ -12,7 +13,7 @@ export interface Question {
   askedAs?: unknown;
 }
 
-export class OpenQuestions {
+export class HostedQuestions {
   /** By the id of the agent. */
   readonly #open = new Map<string, Question>();
 

@@ -1,13 +1,8 @@
 // Reads the settings of the coding agent: options override the environment, which overrides the config file.
 
 import { ModelError } from "@parley/agent";
-import {
-  type AgentConfig,
-  builtInRegistry,
-  mergedRegistry,
-  type Registry,
-  storedRegistry,
-} from "@parley/agent/internal";
+import type { AgentConfig } from "@parley/agent/config";
+import { builtInRegistry, mergedRegistry, type Registry, storedRegistry } from "@parley/agent/models";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { registryPath } from "../settings/data-folder.ts";

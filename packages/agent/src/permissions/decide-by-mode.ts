@@ -18,7 +18,7 @@ export interface PermissionState {
   readonly holder?: CommandHolder;
 }
 
-export type Verdict =
+export type ModeVerdict =
   | { readonly type: "allow" }
   /** `reason` is shown to the model and the user. */
   | { readonly type: "refuse"; readonly reason: string }
@@ -29,9 +29,9 @@ export type Verdict =
       readonly subjects: readonly string[];
     };
 
-const allow: Verdict = { type: "allow" };
+const allow: ModeVerdict = { type: "allow" };
 
-export function decide(access: Access, state: PermissionState): Verdict {
+export function decideByMode(access: Access, state: PermissionState): ModeVerdict {
   const byMode = verdictOfMode(access, state);
   if (byMode.type !== "ask" || byMode.subjects.length === 0) return byMode;
   const { grants } = state;
@@ -46,19 +46,19 @@ export function decide(access: Access, state: PermissionState): Verdict {
 /** The modes in which the call would run without a question. */
 export function modesThatAllow(access: Access, state: PermissionState): readonly Mode[] {
   return modes.flatMap(({ value: mode }) =>
-    decide(access, { ...state, mode }).type === "allow" ? [mode] : [],
+    decideByMode(access, { ...state, mode }).type === "allow" ? [mode] : [],
   );
 }
 
-function ask(reason: string, subjects: readonly string[] = []): Verdict {
+function ask(reason: string, subjects: readonly string[] = []): ModeVerdict {
   return { type: "ask", reason, subjects };
 }
 
-function never(subjects: readonly string[]): Verdict {
+function never(subjects: readonly string[]): ModeVerdict {
   return { type: "refuse", reason: `The user has chosen never to allow this: ${subjects.join(", ")}.` };
 }
 
-function verdictOfMode(access: Access, state: PermissionState): Verdict {
+function verdictOfMode(access: Access, state: PermissionState): ModeVerdict {
   const { mode, autoApprove, roots, holder, serverFiles = [] } = state;
   if (access.type === "none") return allow;
   if (mode === "chat") return refusal("chat", "this mode only answers questions");
@@ -92,7 +92,7 @@ function verdictOfMode(access: Access, state: PermissionState): Verdict {
   }
 }
 
-function askOutside(access: Extract<Access, { type: "read" }>): Verdict {
+function askOutside(access: Extract<Access, { type: "read" }>): ModeVerdict {
   const real = access.paths.at(-1) ?? "";
   const what = access.outside === "tree" ? `${real} and everything in it` : real;
   return ask(`${what}: outside the workspace`, subjectsOf(access));
@@ -103,7 +103,7 @@ function isHeld({ isOutside }: RunAccess, holder: CommandHolder | undefined): bo
   return holder?.by === "client" || (holder?.by === "sandbox" && isOutside !== true);
 }
 
-function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict {
+function askToRun(access: RunAccess, holder: CommandHolder | undefined): ModeVerdict {
   const { cwd, isOutside } = access;
   if (isOutside && holder?.by !== "nobody")
     return ask(
@@ -117,7 +117,7 @@ function askToRun(access: RunAccess, holder: CommandHolder | undefined): Verdict
 
 type RunAccess = Extract<Access, { type: "run" }>;
 
-function refusal(mode: Mode, why: string): Verdict {
+function refusal(mode: Mode, why: string): ModeVerdict {
   return {
     type: "refuse",
     reason: `Not allowed in mode ${mode}: ${why}. The user can switch to mode ask or code.`,

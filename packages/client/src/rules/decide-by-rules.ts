@@ -2,7 +2,7 @@
 
 import { sep } from "node:path";
 import { RequestError } from "@parley/acp";
-import { optional } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import { passesCode } from "../subjects/evaluated-text.ts";
 import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { shownLine } from "../subjects/shown-text.ts";
@@ -41,7 +41,7 @@ const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "rememb
 /** The narrowest is named. A repository is not among them: it must not be able to give itself rights. */
 const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operator"];
 
-export function decide(subject: Subject, circumstances: Circumstances): Verdict {
+export function decideByRules(subject: Subject, circumstances: Circumstances): Verdict {
   const own = ownVerdict(subject, circumstances);
   if (own !== undefined) return own;
   const looked = namedPaths(subject, circumstances);
@@ -251,6 +251,14 @@ export function strictest(verdicts: readonly Verdict[]): Verdict | undefined {
 }
 
 /** Which rule, and whose. */
+/**
+ * Names a rule and where it is from, in one line.
+ *
+ * @example
+ * import { describeRule, parseRule } from "@parley/client/policy";
+ *
+ * console.log(describeRule(parseRule("read src/**", { effect: "allow", origin: "user" })));
+ */
 export function describeRule(rule: Rule): string {
   const where = rule.id === undefined ? (rule.source ?? whose[rule.origin]) : `remembered as ${rule.id}`;
   return `${rule.effect} ${ruleText(rule)} (${where})`;
