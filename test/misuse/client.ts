@@ -156,6 +156,7 @@ const fakeSession: ClientSession = {
   configOptions: [],
   availableCommands: [],
   state: "idle",
+  closed: Promise.resolve({ reason: "closed" }),
   _meta: undefined,
   data: undefined,
   onUpdate: () => () => undefined,
@@ -169,6 +170,7 @@ const fakeSession: ClientSession = {
   setMode: async () => ({}),
   setTitle: async (title) => ({ title }),
   close: async () => ({}),
+  [Symbol.asyncDispose]: async () => undefined,
 };
 
 const result = Promise.resolve<PromptResult>({ stopReason: "end_turn" });
@@ -177,6 +179,8 @@ const fakePrompt: Prompt = {
   result,
   // biome-ignore lint/suspicious/noThenProperty: a prompt is awaited for its result
   then: (...given) => result.then(...given),
+  catch: (onRejected) => result.catch(onRejected),
+  finally: (onFinally) => result.finally(onFinally),
   text: async () => "done",
   cancel: () => undefined,
   async *[Symbol.asyncIterator]() {},

@@ -27,11 +27,13 @@ export type {
   HandledRequest,
   LoginRequest,
   OpenInfo,
+  SessionHandlers,
 } from "./peer/agent/agent-definition.ts";
 export type {
   DisplayTerminal,
   DisplayTerminalOptions,
   PermissionOptions,
+  RunTool,
   ToolCall,
   ToolCallStart,
 } from "./peer/agent/turn/tool-call.ts";
@@ -39,21 +41,29 @@ export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type {
+  CallOptions,
   ClientConnection,
+  ReopenOptions,
   SessionOptions,
   SessionPage,
 } from "./peer/client/client-connection.ts";
 export type { ClientDefinition } from "./peer/client/client-definition.ts";
 export type {
   ClientPolicy,
+  EffectRequest,
   PolicyDecision,
   PolicyRequest,
 } from "./peer/client/policy/client-policy.ts";
+export type { PermissionAnswer } from "./peer/client/policy/permission-answer.ts";
 export type {
+  CallResult,
   ClientSession,
   Prompt,
   PromptOptions,
   RequestContext,
+  SessionEnd,
+  SessionListener,
+  SessionState,
 } from "./peer/client/session/client-session.ts";
 export { httpTransport } from "./peer/http/http-transport.ts";
 export { webSocketTransport } from "./transport/websocket.ts";

@@ -2,15 +2,23 @@
 
 import { nearestWord } from "./nearest-word.ts";
 
+/** Every key of the options. A missing or an unknown one does not compile. */
+export type Keys<Options> = Readonly<Record<keyof Options, true>>;
+
 /** Throws a TypeError for an option that is not in the table. One that is undefined counts as left out. */
-export function checkOptions(where: string, options: object, known: Readonly<Record<string, true>>): void {
-  const wrong = Object.entries(options).find(
-    ([key, value]) => value !== undefined && !Object.hasOwn(known, key),
-  )?.[0];
-  if (wrong === undefined) return;
-  const names = Object.keys(known);
-  const near = nearestWord(wrong, names);
+export function checkOptions(where: string, options: object, known: Readonly<Record<string, unknown>>): void {
+  // most calls have few options or none: no list is made for them
+  for (const key in options)
+    if (!Object.hasOwn(known, key) && Object.hasOwn(options, key) && Reflect.get(options, key) !== undefined)
+      throw unknownOption(where, key, Object.keys(known));
+}
+
+/** The error for an option that is not one of these. */
+export function unknownOption(where: string, wrong: string, names: readonly string[]): TypeError {
+  const lowered = new Map(names.map((name) => [name.toLowerCase(), name]));
+  const near =
+    nearestWord(wrong, names) ?? lowered.get(nearestWord(wrong.toLowerCase(), [...lowered.keys()]) ?? "");
   const all = `the options are ${names.join(", ")}`;
   const instead = near === undefined ? all : `did you mean ${near}? ${all}`;
-  throw new TypeError(`${where}: there is no option ${wrong}; ${instead}`);
+  return new TypeError(`${where}: there is no option ${wrong}; ${instead}`);
 }

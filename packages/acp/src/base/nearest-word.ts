@@ -2,16 +2,14 @@
 
 /** The nearest word, if it is near: one or two letters differ or are swapped, or one word begins the other. */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
-  const beginning = words.find(
-    (word) => typed.length > 1 && (word.startsWith(typed) || typed.startsWith(word)),
-  );
-  if (beginning !== undefined) return beginning;
+  const completed = words.find((word) => typed.length > 1 && word.startsWith(typed));
+  if (completed !== undefined) return completed;
   const most = typed.length < 6 ? 1 : 2;
   const ranked = words
     .map((word) => ({ word, far: editDistance(typed, word) }))
     .filter(({ far }) => far <= most)
     .sort((one, other) => one.far - other.far);
-  return ranked[0]?.word;
+  return ranked[0]?.word ?? words.find((word) => typed.length > 1 && typed.startsWith(word));
 }
 
 /** How many letters differ between two short words. Two letters that are swapped count once. */

@@ -194,7 +194,7 @@ export interface PassThroughRow {
   /** Describes the capability for an error: this agent does not … */
   readonly offers: string;
   /** The handler in `session` of the agent's definition. It is called before the record changes, and may refuse. */
-  readonly handler?: "archive" | "unarchive" | "status" | "setTitle";
+  readonly handler?: "onArchive" | "onUnarchive" | "onStatus" | "onSetTitle";
   /** The fields of the params that the handler gets between the session and the request. */
   readonly handlerTakes?: readonly string[];
   /** The change of the stored session. `said` is the result of the handler. */

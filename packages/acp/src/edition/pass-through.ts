@@ -10,14 +10,14 @@ const providers = { needs: "providers", offers: "let clients configure providers
 
 export const passThrough = new Map<string, PassThroughRow>([
   ["session/delete", { needs: "delete", offers: "delete sessions" }],
-  ["session/archive", { ...archive, handler: "archive", patch: () => ({ archived: true }) }],
-  ["session/unarchive", { ...archive, handler: "unarchive", patch: () => ({ archived: false }) }],
+  ["session/archive", { ...archive, handler: "onArchive", patch: () => ({ archived: true }) }],
+  ["session/unarchive", { ...archive, handler: "onUnarchive", patch: () => ({ archived: false }) }],
   [
     "session/status",
     {
       needs: "sessionStatus",
       offers: "report the status of sessions",
-      handler: "status",
+      handler: "onStatus",
       fromWire: sessionStatusFromWire,
       missingInV1: { state: "the state in the status of a session" },
     },
@@ -27,7 +27,7 @@ export const passThrough = new Map<string, PassThroughRow>([
     {
       needs: "setTitle",
       offers: "let clients set titles",
-      handler: "setTitle",
+      handler: "onSetTitle",
       handlerTakes: ["title"],
       patch: ({ title }, said) => ({ title: cleanTitle(said ?? title), hasUserTitle: true }),
       answers: ["title"],

@@ -1,5 +1,6 @@
 // The options, limits, handlers, counters and logger of a connection.
 
+import { checkOptions } from "../base/known-options.ts";
 import type { NoPromise } from "../base/no-promise.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import type { RequestOptions } from "./pending-requests.ts";
@@ -119,6 +120,12 @@ export const defaultConnectionLimits: ConnectionLimits = {
   maxRefusedPerSecond: 10_000,
   maxNoiseLines: 100,
 };
+
+/** The limits of a connection. Throws a TypeError for an unknown limit, and one that is not above 0. */
+export function connectionLimits(given: ConnectionOptions["limits"]): ConnectionLimits {
+  checkOptions("limits", given ?? {}, { ...defaultConnectionLimits });
+  return limitsFrom(defaultConnectionLimits, given);
+}
 
 /** Merges the given limits into the defaults. Throws a TypeError for a limit that is not above 0. */
 export function limitsFrom<Limits extends { readonly [Name in keyof Limits]: number }>(

@@ -8,9 +8,8 @@ import {
   type ConnectionCounters,
   type ConnectionLimits,
   type ConnectionOptions,
-  defaultConnectionLimits,
+  connectionLimits,
   type Log,
-  limitsFrom,
   newCounters,
 } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
@@ -89,7 +88,7 @@ export class Connection {
   constructor(transport: Transport, options: ConnectionOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#limits = limitsFrom(defaultConnectionLimits, options.limits);
+    this.#limits = connectionLimits(options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     claimTransport(transport);
     this.#closed = Promise.withResolvers();

@@ -162,6 +162,7 @@ export function requestErrorFrom(
  *
  * - "closed": one side closed the connection.
  * - "exited", "spawn_failed": the agent's process ended, or could not be started.
+ * - "refused": the server did not let us in (401 or 403): the token is missing or wrong.
  * - "handshake_timeout", "timeout": there was no answer in time.
  * - "aborted": an AbortSignal of this side aborted.
  * - "overflow": too much data was waiting to be read or sent.
@@ -173,6 +174,7 @@ export function requestErrorFrom(
  */
 export type ConnectionErrorKind =
   | "closed"
+  | "refused"
   | "exited"
   | "spawn_failed"
   | "handshake_timeout"

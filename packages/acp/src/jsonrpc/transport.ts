@@ -81,7 +81,15 @@ export interface Fault {
 /** Why a transport ended. After `eof` output can still be written, after every other kind it cannot. */
 export interface EndReason {
   /** "eof" is the end of input; the others are those of a ConnectionError. */
-  readonly kind: "eof" | "closed" | "exited" | "spawn_failed" | "overflow" | "too_large" | "protocol";
+  readonly kind:
+    | "eof"
+    | "closed"
+    | "refused"
+    | "exited"
+    | "spawn_failed"
+    | "overflow"
+    | "too_large"
+    | "protocol";
   /** One sentence without a full stop. */
   readonly message?: string;
   /** The exit code of the peer's process. */

@@ -13,6 +13,7 @@ import {
   unknownConnectionCode,
 } from "./counted-frames.ts";
 import { ReconnectPace } from "./reconnect-pace.ts";
+import { isRefusedSocket } from "./refusal.ts";
 import { defaultRingLimits } from "./sent-ring.ts";
 import { SocketTransport, type WebSocketLike } from "./socket-transport.ts";
 
@@ -157,7 +158,9 @@ export class ResumingSocket implements Transport {
     } catch (cause) {
       if (isTooLate()) return;
       // its own words may quote a header, which is a secret
-      const reason: EndReason = { kind: "closed", message: "the WebSocket could not be opened", cause };
+      const isRefused = isRefusedSocket(cause);
+      const message = `the WebSocket could not be opened${isRefused ? ": the server does not let us in" : ""}`;
+      const reason: EndReason = { kind: isRefused ? "refused" : "closed", message, cause };
       return this.#canResume ? this.#lost(reason) : this.#end(reason);
     }
     if (isTooLate()) return link.drop(1001, "the connection goes on elsewhere");

@@ -5,6 +5,7 @@ import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
 import { type FrameParser, frameParser } from "./frame-parser.ts";
+import { isRefusedSocket } from "./refusal.ts";
 
 /**
  * Registers or removes a listener.
@@ -329,6 +330,7 @@ function endReason(code: number, reason: string, cause?: unknown): EndReason {
   if (code === 1000 || code === 1001 || code === 1005) {
     return { kind: "closed", message: `the peer closed the WebSocket${said}` };
   }
+  if (isRefusedSocket(cause)) return { kind: "refused", message: "the server does not let us in", cause };
   const kind =
     code === 1002 || code === 1003 || code === 1007 ? "protocol" : code === 1009 ? "too_large" : "closed";
   const message = `the WebSocket closed with code ${code}${said}`;

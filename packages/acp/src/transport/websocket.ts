@@ -1,6 +1,7 @@
 // webSocketTransport(): connects by a WebSocket of a browser, of Node or of the `ws` package.
 
 import { milliseconds } from "../base/deadline.ts";
+import { checkOptions, type Keys } from "../base/known-options.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { FrameLimits } from "./byte-channel.ts";
 import { lateTransport } from "./late-transport.ts";
@@ -29,6 +30,15 @@ export interface WebSocketTransportOptions {
   readonly onCut?: ((isCut: boolean, keptMs: number) => void) | undefined;
 }
 
+const knownOptions: Keys<WebSocketTransportOptions> = {
+  limits: true,
+  closeTimeoutMs: true,
+  heartbeatMs: true,
+  silenceMs: true,
+  backoffMs: true,
+  onCut: true,
+};
+
 /**
  * Makes a transport of a WebSocket: one message per text frame. With a function that opens sockets, the connection survives
  * cuts where the server can resume it, as those of `@parley/acp/server` can: a new socket is opened, and both sides send
@@ -38,7 +48,7 @@ export interface WebSocketTransportOptions {
  * @param socket Opens a WebSocket of a browser, of Node or of the package `ws`, now or later; or is one. The transport closes it.
  * @param options Sizes and time limits.
  * @returns A transport for one connection.
- * @throws {TypeError} When a limit is not a number above 0, or a time is not a number of milliseconds.
+ * @throws {TypeError} When an option is unknown, a limit is not a number above 0, or a time is not a number of milliseconds.
  * @example
  * import { client, webSocketTransport } from "@parley/acp";
  *
@@ -51,6 +61,7 @@ export function webSocketTransport(
   socket: WebSocketLike | OpenWebSocket,
   options: WebSocketTransportOptions = {},
 ): Transport {
+  checkOptions("webSocketTransport", options, knownOptions);
   for (const name of ["closeTimeoutMs", "heartbeatMs", "silenceMs", "backoffMs"] as const)
     milliseconds(name, options[name] ?? 0);
   if (typeof socket !== "function") return new SocketTransport(socket, options);

@@ -88,15 +88,15 @@ export async function spokenMessages(edition: Edition): Promise<SpokenPlaces> {
         ]);
       },
       close: (_session, request) => answer(request, "session/close result"),
-      list(sessions, request) {
+      onList(sessions, request) {
         answer(request, "session/list result");
         return sessions.map((session) => ({ ...session, ...listed }));
       },
-      delete: (_sessionId, request) => answer(request, "session/delete result"),
-      archive: (_sessionId, request) => answer(request, "session/archive result"),
-      unarchive: (_sessionId, request) => answer(request, "session/unarchive result"),
-      status: (_sessionId, request) => answer(request, "session/status result"),
-      setTitle: (_sessionId, _title, request) => answer(request, "session/set_title result"),
+      onDelete: (_sessionId, request) => answer(request, "session/delete result"),
+      onArchive: (_sessionId, request) => answer(request, "session/archive result"),
+      onUnarchive: (_sessionId, request) => answer(request, "session/unarchive result"),
+      onStatus: (_sessionId, request) => answer(request, "session/status result"),
+      onSetTitle: (_sessionId, _title, request) => answer(request, "session/set_title result"),
       setConfigOption: (_session, _configId, _value, request) =>
         answer(request, "session/set_config_option result"),
     },

@@ -9,11 +9,14 @@ import { Loopback, type LoopbackScript } from "./http-loopback.ts";
 export async function connected(
   t: { after(work: () => Promise<void>): void },
   script: LoopbackScript,
-  options: HttpTransportOptions & Partial<Handlers> = {},
+  {
+    request = () => null,
+    notification = () => undefined,
+    ...options
+  }: HttpTransportOptions & Partial<Handlers> = {},
 ): Promise<{ server: Loopback; connection: Connection }> {
   const server = await new Loopback({ message: () => undefined, ...script }).listen();
   const transport = httpTransport(server.url, { backoffMs: 1, ...options });
-  const { request = () => null, notification = () => undefined } = options;
   const connection = new Connection(transport, { handlers: { request, notification } });
   t.after(async () => {
     await connection.close();

@@ -1,7 +1,6 @@
 // Starts the agent, and opens or continues its session.
 
 import { type AgentCapabilities, ConnectionError, RequestError } from "@parley/acp";
-import { takeoverKey } from "@parley/acp/extensions";
 import { versionOf } from "@parley/acp/internal";
 import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer } from "@parley/acp/model";
@@ -67,8 +66,6 @@ interface TakenWith {
   notice(text: string): void;
 }
 
-const takeover = { [takeoverKey]: true };
-
 /** Rejects with a LiveError. */
 export async function takeSession(
   running: ManagedConnection,
@@ -77,7 +74,7 @@ export async function takeSession(
   given: TakenWith,
 ): Promise<TakenSession> {
   const { flags, notice, takesOver } = given;
-  const taking = takesOver ? { ...options, _meta: takeover } : options;
+  const taking = takesOver ? { ...options, takeover: true } : options;
   const { known, listed } = target;
   try {
     const old = listed?.sessionId ?? known?.agentSessionId;

@@ -63,7 +63,7 @@ export async function run({ values, words }: Invocation): Promise<number> {
     // without a goodbye: the agent goes on, and its sessions can be loaded
     process.exit(0);
   }
-  const message = await relayed?.closed;
+  const message = (await relayed?.closed)?.message;
   const reason = { ...ended.reason, ...optional({ message }) };
   const failed = reached.failed ?? (await failure(entry, reason, reached.explain, tokenHint(values)));
   // an editor shows what it asked for and did not get; few show stderr

@@ -1,7 +1,7 @@
 // A prompt of a managed session: waits for its turn, and may be sent more than once.
 
-import type { ClientSession, ContentBlock, Prompt, PromptResult } from "@parley/acp";
-import { PromptHandle, type UnreadLimits } from "@parley/acp/internal";
+import type { AgentCapabilities, ClientSession, ContentBlock, Prompt, PromptResult } from "@parley/acp";
+import { argumentText, PromptHandle, type UnreadLimits, unsupportedContent } from "@parley/acp/internal";
 import { optional } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import type { RecoveryCounts } from "./recover.ts";
@@ -12,6 +12,17 @@ export interface ManagedPromptOptions {
   readonly _meta?: Meta | undefined;
   /** Cancels the prompt. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Refuses at once what the agent does not support, although the prompt may be sent much later. */
+export function checkContent(content: PromptContent, agent: AgentCapabilities): void {
+  if (typeof content === "string") return;
+  if (!Array.isArray(content) || content.length === 0) {
+    const got = Array.isArray(content) ? "none" : argumentText(content);
+    throw new TypeError(`prompt: expected text or a list of at least one content block, got ${got}`);
+  }
+  const wrong = unsupportedContent(content, agent);
+  if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
 }
 
 /**

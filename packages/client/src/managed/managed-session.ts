@@ -7,24 +7,29 @@ import {
   type Prompt,
   type PromptResult,
   type SessionConfigOption,
+  type SessionEnd,
+  type SessionState,
   type SessionUpdate,
 } from "@parley/acp";
 import {
-  argumentText,
   bindMethods,
   charsOf,
   clientSessionMethods,
   PromptQueue,
   SessionEvents,
   unreadLimits,
-  unsupportedContent,
 } from "@parley/acp/internal";
 import type { AvailableCommand, JsonValue, Meta } from "@parley/acp/model";
 import { LaunchError } from "../launch/launch-error.ts";
 import type { Custom } from "./log-in.ts";
 import type { ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedProcess } from "./managed-process.ts";
-import { ManagedPrompt, type ManagedPromptOptions, type PromptContent } from "./managed-prompt.ts";
+import {
+  checkContent,
+  ManagedPrompt,
+  type ManagedPromptOptions,
+  type PromptContent,
+} from "./managed-prompt.ts";
 import { problemOf, reopeningProblem, withCrash } from "./problem.ts";
 import { type Recovery, recover } from "./recover.ts";
 import { SessionActivation } from "./session-activation.ts";
@@ -59,6 +64,9 @@ export class ManagedSession implements ClientSession {
   #silence: SilenceWatch | undefined;
   #seq = 0;
   #isClosed = false;
+  readonly #closed = Promise.withResolvers<SessionEnd>();
+  /** An agent that crashes and a client that takes the session end nothing: the next prompt opens it again. */
+  readonly closed: Promise<SessionEnd> = this.#closed.promise;
 
   constructor(process: ManagedProcess, place: ManagedSessionOptions, keeper: SessionKeeper) {
     bindMethods(this, clientSessionMethods);
@@ -94,7 +102,7 @@ export class ManagedSession implements ClientSession {
     return this.inner?.availableCommands ?? [];
   }
 
-  get state(): string {
+  get state(): SessionState {
     return this.inner?.state ?? "idle";
   }
 
@@ -123,7 +131,7 @@ export class ManagedSession implements ClientSession {
   /** Sent when all earlier ones have ended, in every edition. */
   prompt(content: PromptContent, options: ManagedPromptOptions = {}): ManagedPrompt {
     this.#checkOpen("prompt");
-    this.#checkContent(content);
+    checkContent(content, this.#process.latest.capabilities);
     const limits = unreadLimits(this.#process.options.connection ?? {});
     const prompt = new ManagedPrompt(content, options, limits, (cancelled) => {
       // one that has started ends by itself
@@ -206,6 +214,10 @@ export class ManagedSession implements ClientSession {
     }
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isClosed) await this.close();
+  }
+
   // ---- called by the agent
 
   get inner(): ClientSession | undefined {
@@ -258,6 +270,7 @@ export class ManagedSession implements ClientSession {
     const prompts = this.#prompts();
     if (!this.#isClosed) {
       this.#isClosed = true;
+      this.#closed.resolve({ reason: "closed" });
       this.#keeper.ended();
       for (const prompt of prompts) prompt.cancel();
     }
@@ -272,17 +285,6 @@ export class ManagedSession implements ClientSession {
   #checkOpen(method: string): void {
     if (!this.#isClosed) return;
     throw new ConnectionError("closed", `${method}: the session has been closed; open or load another one`);
-  }
-
-  /** Refuses at once what the agent does not support, although the prompt may be sent much later. */
-  #checkContent(content: PromptContent): void {
-    if (typeof content === "string") return;
-    if (!Array.isArray(content) || content.length === 0) {
-      const got = Array.isArray(content) ? "none" : argumentText(content);
-      throw new TypeError(`prompt: expected text or a list of at least one content block, got ${got}`);
-    }
-    const wrong = unsupportedContent(content, this.#process.latest.capabilities);
-    if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
   }
 
   // ---- prompts

@@ -396,7 +396,7 @@ test("a client of the document loads a session that another connection left", as
     },
     session: {
       open: (session) => session.setConfigOptions([mode, auto]),
-      list: (sessions) => {
+      onList: (sessions) => {
         lists += 1;
         return sessions;
       },

@@ -1,6 +1,7 @@
 // Reads and writes local files below a set of roots, and never outside; the caller checks permissions.
 
 import { constants } from "node:buffer";
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { Files, ReadTextOptions } from "../../model/services.ts";
 import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
 import type { DirectoryAccess } from "./directory-access.ts";
@@ -66,12 +67,14 @@ export interface LocalFiles extends Files {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+const knownOptions: Keys<LocalFilesOptions> = { roots: true, maxReadBytes: true, expectUnchanged: true };
 const defaultMaxReadBytes = 10 * 1024 * 1024;
 
 /**
  * Gives access to files below some directories, and to nothing outside of them. It does not ask for permission. Call
  * `close` when done.
  *
+ * @throws {TypeError} When an option is unknown.
  * @throws {RequestError} When a root is not an absolute path or cannot be opened.
  *
  * @example
@@ -81,6 +84,7 @@ const defaultMaxReadBytes = 10 * 1024 * 1024;
  * client({ name: "my-client", version: "1.0.0", files: (session) => localFiles({ roots: session.roots }) });
  */
 export function localFiles(options: LocalFilesOptions): LocalFiles {
+  checkOptions("localFiles", options, knownOptions);
   return localFilesWith(canUseDescriptors() ? descriptorAccess : portableAccess, options);
 }
 

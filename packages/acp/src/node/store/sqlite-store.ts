@@ -1,17 +1,27 @@
 // Stores sessions in a SQLite file that many processes can share.
 
 import { isAbsolute } from "node:path";
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { StoredEntry } from "../../model/store.ts";
 import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
+
+const knownOptions: Keys<SqliteStoreOptions> = {
+  path: true,
+  durability: true,
+  create: true,
+  maxBytes: true,
+  busyTimeoutMs: true,
+  log: true,
+};
 
 /**
  * Creates a store of sessions in a SQLite file that many processes can share. The file is opened with the first call.
  * Before Node 24, SQLite prints an ExperimentalWarning.
  *
  * @param given - The absolute path of the file, or options.
- * @throws {TypeError} When the path is not absolute.
+ * @throws {TypeError} When the path is not absolute, or an option is unknown.
  *
  * @example
  * import { agent } from "@parley/acp";
@@ -23,6 +33,7 @@ import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
   const options = typeof given === "string" ? { path: given } : given;
   checkPath(options?.path);
+  checkOptions("sqliteStore", options, knownOptions);
   const held = new Set<string>();
   let opening: Promise<OpenStore> | undefined;
   let current: OpenStore | undefined;

@@ -6,6 +6,7 @@ import { checkOptions } from "../../base/known-options.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
+import { createTerminalKeys } from "../../model/terminal-options.ts";
 import {
   type ByteSink,
   checkedByteLimit,
@@ -107,6 +108,7 @@ class TerminalTable implements LocalTerminals {
 
   async create(options: CreateTerminalOptions): Promise<LocalTerminal> {
     const { cwd, env = {}, maxTerminals = 32, maxOutputByteLimit = 16 * mebibyte } = this.#options;
+    checkOptions("terminals.create", options, createTerminalKeys);
     const spec = commandSpec(options, { cwd, env });
     const asked = checkedByteLimit(options.outputByteLimit ?? mebibyte);
     options.signal?.throwIfAborted();

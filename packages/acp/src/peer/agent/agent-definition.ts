@@ -148,8 +148,6 @@ type Opened<Data> = undefined extends Data ? Data | void : Data;
 
 /**
  * The handlers for opening, changing and closing sessions, and the store.
- *
- * @inline
  */
 export interface SessionHandlers<Data> {
   /**
@@ -190,14 +188,14 @@ export interface SessionHandlers<Data> {
    * Called with each page of stored sessions before the client gets it. Return the sessions to send, for example with
    * `_meta`; nothing sends the page as it is.
    */
-  readonly list?:
+  readonly onList?:
     | ((
         sessions: readonly SessionInfo[],
         request: HandledRequest,
       ) => Promise<Opened<readonly SessionInfo[] | undefined>> | Opened<readonly SessionInfo[] | undefined>)
     | undefined;
   /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
-  readonly delete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onDelete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect: a string for a choice, true or
    * false for a boolean, any JSON value for an option of type `_json`. Throw a RequestError to refuse it.
@@ -216,28 +214,28 @@ export interface SessionHandlers<Data> {
    *
    * @experimental
    */
-  readonly archive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onArchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called before the client takes a session out of the archive. Throw a RequestError to refuse it. Needs the unstable
    * feature "archive".
    *
    * @experimental
    */
-  readonly unarchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onUnarchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called when the client asks for the status of a session, which need not be open. It must change nothing. Needs the
    * unstable feature "session_status".
    *
    * @experimental
    */
-  readonly status?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onStatus?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
   /**
    * Called before a title that the client has set is stored; the session need not be open. Return another title to
    * store, or throw a RequestError to refuse it. Needs the unstable feature "session_title".
    *
    * @experimental
    */
-  readonly setTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
+  readonly onSetTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
     | ((sessionId: string, title: string, request: HandledRequest) => Promise<string | void> | string | void)
     | undefined;
   /**

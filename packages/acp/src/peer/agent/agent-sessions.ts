@@ -316,7 +316,7 @@ export class AgentSessions implements Holder {
     const patch = await (closesSession(method) ? this.#whileClosed(sessionId, change) : change());
     const session = this.#live.get(sessionId)?.session;
     if (patch?.title !== undefined) session?.renamed(patch.title);
-    if (row.handler !== "status") return fieldsOf(patch, row.answers);
+    if (row.handler !== "onStatus") return fieldsOf(patch, row.answers);
     const status = this.#store.isOpen(sessionId) ? "open" : "saved";
     return { status, ...optional({ state: session?.updates.snapshot }) } satisfies SessionStatus;
   }
@@ -326,7 +326,7 @@ export class AgentSessions implements Holder {
     await this.#work.inOrder(sessionId, async () => {
       // deleting what is unknown is fine
       if (await this.#stored.isForeign(sessionId)) return;
-      await this.#definition.session?.delete?.(sessionId, handled);
+      await this.#definition.session?.onDelete?.(sessionId, handled);
       await this.#live.close(sessionId);
       await this.#store.delete(sessionId);
     });

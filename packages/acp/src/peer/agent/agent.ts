@@ -1,5 +1,6 @@
 // agent(): creates an agent that speaks every version of the protocol.
 
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { EditionName } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
@@ -55,6 +56,8 @@ interface AgentConnectOptions {
    */
   readonly principal?: string | undefined;
 }
+
+const connectKeys: Keys<AgentConnectOptions> = { log: true, signal: true, principal: true };
 
 /** An agent, created by `agent()`. It serves any number of clients. */
 export interface Agent {
@@ -128,7 +131,9 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
 
   return {
     definition,
-    connect(transport, { log, signal, principal } = {}) {
+    connect(transport, options = {}) {
+      checkOptions("agent.connect", options, connectKeys);
+      const { log, signal, principal } = options;
       if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
       checkPrincipal(principal);
       const parts = { store, live, principal, log: ownLog ?? log };

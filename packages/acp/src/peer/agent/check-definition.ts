@@ -1,11 +1,12 @@
 // Checks the definition of an agent when the agent is created.
 
 import { milliseconds } from "../../base/deadline.ts";
+import type { Keys } from "../../base/known-options.ts";
 import { isObject } from "../../base/objects.ts";
 import { defaultEditions } from "../../edition/negotiate.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type Keys, sharedKeys } from "../base/definition-rules.ts";
+import { checkDefinition, type GroupKeys, sharedKeys } from "../base/definition-rules.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
 const agentKeys: Keys<AgentDefinition> = {
@@ -26,13 +27,13 @@ const groupKeys: GroupKeys<
   session: {
     open: true,
     close: true,
-    list: true,
-    delete: true,
+    onList: true,
+    onDelete: true,
     setConfigOption: true,
-    archive: true,
-    unarchive: true,
-    setTitle: true,
-    status: true,
+    onArchive: true,
+    onUnarchive: true,
+    onSetTitle: true,
+    onStatus: true,
     initialOptions: true,
     store: true,
     maxUnstored: true,
@@ -95,10 +96,10 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
 /** A handler without its feature would never be called, and a feature without its handlers would do nothing. */
 function checkUnstableParts({ session, auth, providers, unstable = [] }: AgentDefinition): void {
   const parts = [
-    ["session.archive", session?.archive, "archive"],
-    ["session.unarchive", session?.unarchive, "archive"],
-    ["session.setTitle", session?.setTitle, "session_title"],
-    ["session.status", session?.status, "session_status"],
+    ["session.onArchive", session?.onArchive, "archive"],
+    ["session.onUnarchive", session?.onUnarchive, "archive"],
+    ["session.onSetTitle", session?.onSetTitle, "session_title"],
+    ["session.onStatus", session?.onStatus, "session_status"],
     ["auth.status", auth?.status, "auth_status"],
     ["providers", providers, "providers"],
   ] as const;

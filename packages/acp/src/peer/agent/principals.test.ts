@@ -18,8 +18,8 @@ function agentWith(store: SessionStore, hooks: string[] = []) {
     unstable,
     session: {
       store,
-      delete: (sessionId) => void hooks.push(`delete ${sessionId}`),
-      status: (sessionId) => void hooks.push(`status ${sessionId}`),
+      onDelete: (sessionId) => void hooks.push(`delete ${sessionId}`),
+      onStatus: (sessionId) => void hooks.push(`status ${sessionId}`),
     },
     prompt: async (turn) => turn.say("x"),
   });

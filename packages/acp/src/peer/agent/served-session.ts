@@ -41,6 +41,7 @@ import {
   runTurn,
   stillWorking,
   turnInProgress,
+  warnOfWait,
 } from "./turn/run-turn.ts";
 import { checkTool } from "./turn/running-tool-call.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
@@ -216,14 +217,13 @@ export class ServedSession implements AgentSession {
   runTurn(run: (turn: Turn) => Promise<PromptEnd> | PromptEnd): Promise<PromptResult> {
     return new Promise((resolve) => {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
+      warnOfWait(this.updates, () => this.#turn);
       if (this.updates.isClosed || this.#turn?.isAbandoned) return withdrawn();
-      const inserted = () => undefined;
-      const messageId = this.updates.newId();
       this.#queue.add({
         prompt: [],
-        messageId,
+        messageId: this.updates.newId(),
         run,
-        inserted,
+        inserted: () => undefined,
         ended: resolve,
         refused: withdrawn,
         withdrawn,

@@ -66,7 +66,7 @@ export class StoredSessions {
       const time = updatedAt === undefined ? undefined : new Date(updatedAt).toISOString();
       return { ...session, ...optional({ updatedAt: time }) };
     });
-    const shown = (await this.#definition.session?.list?.(sessions, handled)) ?? page.sessions;
+    const shown = (await this.#definition.session?.onList?.(sessions, handled)) ?? page.sessions;
     const { nextCursor } = page;
     const more = optional({ nextCursor, _meta: handled.resultMeta });
     return { kind: "page", page: { sessions: shown, ...more } };

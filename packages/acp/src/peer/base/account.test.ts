@@ -233,8 +233,8 @@ test("a feature without effect, or a handler without its feature, is a mistake t
     [{ unstable: ["providers"] }, /unstable: \["providers"\] needs providers: \{ list, set, disable \}/],
     [{ providers: handlers }, /providers is unstable: it needs unstable: \["providers"\]/],
     [{ unstable: ["providers"], providers: { ...handlers, set: 1 } }, /providers\.set must be a function/],
-    [{ session: { archive: prompt } }, /session\.archive is unstable: it needs unstable: \["archive"\]/],
-    [{ session: { setTitle: prompt } }, /session\.setTitle .* unstable: \["session_title"\]/],
+    [{ session: { onArchive: prompt } }, /session\.onArchive is unstable: it needs unstable: \["archive"\]/],
+    [{ session: { onSetTitle: prompt } }, /session\.onSetTitle .* unstable: \["session_title"\]/],
     [{ auth: { status: prompt } }, /auth\.status .* unstable: \["auth_status"\]/],
   ];
   for (const [part, message] of wrong)

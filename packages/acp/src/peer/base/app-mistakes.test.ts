@@ -284,22 +284,12 @@ inEveryVersion("what an agent may not send is refused with what to write instead
   assert.equal(stopReason, "end_turn", error?.message);
 });
 
-test("a definition with a wrong mode, or with parts that nothing reads, says so", () => {
-  const log: unknown[] = [];
-  const definition = {
-    name: "a",
-    version: "1",
-    prompt: () => undefined,
-    log: (level: string, message: string, { keys }: Readonly<Record<string, unknown>>) =>
-      log.push(`${level} ${message}: ${String(keys)}`),
-  };
+test("a definition with a wrong mode says so", () => {
+  const definition = { name: "a", version: "1", prompt: () => undefined };
   assert.throws(() => agent({ ...definition, concurrentPrompts: "queued" as never }), {
     name: "TypeError",
     message: 'agent: concurrentPrompts must be "queue", "reject" or "inbox", got "queued"',
   });
-  const more = { ...definition, colour: "red", session: { database: {} } };
-  agent(more as typeof definition);
-  assert.deepEqual(log, ["warn agent: nothing reads these parts of the definition: colour,session.database"]);
 });
 
 inEveryVersion("a signal that is none is refused before anything is sent", async (pair) => {

@@ -1,16 +1,12 @@
 // Checks the parts that definitions of agents and clients share.
 
-import { editDistance, nearestWord } from "../../base/nearest-word.ts";
+import { type Keys, unknownOption } from "../../base/known-options.ts";
+import { nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
 import { knownDialects } from "../../edition/dialect-tells.ts";
-import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
-
-/** Every key of a definition. A missing or an unknown one does not compile. */
-export type Keys<Definition> = Readonly<Record<keyof Definition, true>>;
 
 /** Every key of the groups of a definition. */
 export type GroupKeys<Definition, Group extends keyof Definition> = {
@@ -61,10 +57,12 @@ const otherNames: Readonly<Record<"agent" | "client", Readonly<Record<string, st
     setSessionMode: "is called session: { setConfigOption }",
     extMethod: "is called extensions: { requests }",
     extNotification: "is called extensions: { notifications }",
+    tools: "is not needed: prompt() runs them and reports each call with turn.tool()",
   },
   client: {
     versions: "is called editions",
     permission: "is called requestPermission",
+    onPermission: "is called requestPermission",
     onUpdate: "belongs to a session: newSession({ cwd, onUpdate })",
     sessionUpdate: "is called onUpdate and belongs to a session: newSession({ cwd, onUpdate })",
     readTextFile: "is called files: { readText }",
@@ -72,6 +70,18 @@ const otherNames: Readonly<Record<"agent" | "client", Readonly<Record<string, st
     createTerminal: "is called terminals: { create }",
     extMethod: "is called extensions: { requests }",
     extNotification: "is called extensions: { notifications }",
+  },
+};
+
+/** The same for groups of a definition. These were called like the action that they precede. */
+const otherNamesIn: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "agent: session": {
+    list: "onList",
+    delete: "onDelete",
+    archive: "onArchive",
+    unarchive: "onUnarchive",
+    setTitle: "onSetTitle",
+    status: "onStatus",
   },
 };
 
@@ -86,8 +96,6 @@ export function checkDefinition(
     const wanted = role === "agent" ? "name, version and prompt" : "name and version";
     throw new TypeError(`${role}: expected an object with ${wanted}, got ${argumentText(definition)}`);
   }
-  refuseMisspelt(role, definition, known);
-  const unused = plainKeys(definition).filter((key) => !Object.hasOwn(known, key));
   const other = plainKeys(definition).find((key) => Object.hasOwn(otherNames[role], key));
   if (other !== undefined) throw new TypeError(`${role}: ${other} ${otherNames[role][other]}`);
   for (const [group, keys] of Object.entries(groups)) {
@@ -96,12 +104,19 @@ export function checkDefinition(
     );
     if (misplaced !== undefined)
       throw new TypeError(`${role}: ${misplaced} belongs in ${group}: { ${misplaced} }`);
+  }
+  refuseUnknown(role, definition, known);
+  for (const [group, keys] of Object.entries(groups)) {
     const given = definition[group];
     if (given === undefined) continue;
     if (!isObject(given))
       throw new TypeError(`${role}: ${group} must be an object, got ${argumentText(given)}`);
-    refuseMisspelt(`${role}: ${group}`, given, keys);
-    for (const key of plainKeys(given)) if (!Object.hasOwn(keys, key)) unused.push(`${group}.${key}`);
+    const method = group === "extensions" && plainKeys(given).find((key) => key.startsWith("_"));
+    if (typeof method === "string")
+      throw new TypeError(
+        `${role}: extensions: ${method} belongs in requests or notifications: { requests: { ${argumentText(method)} } }`,
+      );
+    refuseUnknown(`${role}: ${group}`, given, keys);
   }
   checkCallbacks(role, definition);
   const extensions = isObject(definition["extensions"]) ? definition["extensions"] : {};
@@ -116,15 +131,6 @@ export function checkDefinition(
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${role}: ${field} must be a string that is not empty, got ${String(value)}`);
   }
-  // not refused: definitions are made by spreading other objects
-  if (unused.length > 0)
-    guardedLog(definition["log"] as Log | undefined)(
-      "warn",
-      `${role}: nothing reads these parts of the definition`,
-      {
-        keys: unused,
-      },
-    );
 }
 
 /** A callback that is no function would fail when it is needed. */
@@ -182,10 +188,12 @@ export function checkUnstable(where: string, unstable: unknown): void {
   throw new TypeError(`${where}: there is no feature ${argumentText(wrong)}; ${instead}`);
 }
 
-function refuseMisspelt(where: string, given: object, known: Readonly<Record<string, true>>): void {
-  const wrong = misspeltKey(given, known);
-  if (wrong !== undefined)
-    throw new TypeError(`${where}: there is no ${wrong.got} in a definition; did you mean ${wrong.wanted}?`);
+function refuseUnknown(where: string, given: object, known: Readonly<Record<string, true>>): void {
+  const wrong = plainKeys(given).find((key) => !Object.hasOwn(known, key));
+  if (wrong === undefined) return;
+  const renamed = otherNamesIn[where]?.[wrong];
+  if (renamed !== undefined) throw new TypeError(`${where}: ${wrong} is called ${renamed}`);
+  throw unknownOption(where, wrong, Object.keys(known));
 }
 
 /** Only methods outside the protocol have handlers of their own. */
@@ -207,23 +215,4 @@ function checkMethods(where: string, methods: unknown): void {
 function plainKeys(given: object): readonly string[] {
   const prototype: unknown = Object.getPrototypeOf(given);
   return prototype === Object.prototype || prototype === null ? Object.keys(given) : [];
-}
-
-/** The first key that is not known and looks like one that is. Other keys are allowed: definitions are made by spreading. */
-function misspeltKey(
-  given: object,
-  known: Readonly<Record<string, true>>,
-): { readonly got: string; readonly wanted: string } | undefined {
-  for (const got of plainKeys(given)) {
-    if (Object.hasOwn(known, got)) continue;
-    const wanted = Object.keys(known).find((key) => isNear(got, key));
-    if (wanted !== undefined && !Object.hasOwn(given, wanted)) return { got, wanted };
-  }
-  return undefined;
-}
-
-/** At most one letter differs, or two are swapped. Case does not count. */
-function isNear(left: string, right: string): boolean {
-  const [a, b] = [left.toLowerCase(), right.toLowerCase()];
-  return a === b || (Math.min(a.length, b.length) >= 4 && editDistance(a, b) <= 1);
 }

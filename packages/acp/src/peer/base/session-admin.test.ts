@@ -120,9 +120,9 @@ inEveryWay("an agent decides about titles and the archive", async (way) => {
       unstable,
       prompt,
       session: {
-        archive: refuse,
-        unarchive: refuse,
-        setTitle: (_, title) => title.toUpperCase(),
+        onArchive: refuse,
+        onUnarchive: refuse,
+        onSetTitle: (_, title) => title.toUpperCase(),
       },
     },
     { unstable },
@@ -148,10 +148,10 @@ inEveryWay(
         unstable,
         prompt,
         session: {
-          archive: says("archive"),
-          unarchive: says("unarchive"),
-          status: says("status"),
-          setTitle: (id, _title, request) => says("title")(id, request),
+          onArchive: says("archive"),
+          onUnarchive: says("unarchive"),
+          onStatus: says("status"),
+          onSetTitle: (id, _title, request) => says("title")(id, request),
           // it is closed, but that is not what the client asked for
           close: (_session, request) => request?.setResultMeta({ "example.com/of": "close" }),
         },

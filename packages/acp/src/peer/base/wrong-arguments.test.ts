@@ -28,7 +28,7 @@ test("agent() and client() say what a definition needs", () => {
   assert.throws(() => untyped.agent("x"), wrong(/^agent: expected an object with .* and prompt, got "x"$/));
 });
 
-test("a misspelt name in a definition is refused with the right one, and an app's own names are not", () => {
+test("a misspelt name in a definition is refused with the right one and the list of all", () => {
   const misspelt = {
     promt: "prompt",
     Title: "title",
@@ -40,12 +40,12 @@ test("a misspelt name in a definition is refused with the right one, and an app'
     const definition = { ...who, ...(meant === "prompt" ? {} : { prompt }), [got]: undefined };
     assert.throws(
       () => agent(definition as never),
-      wrong(new RegExp(`^agent: there is no ${got} in a definition; did you mean ${meant}\\?$`)),
+      wrong(new RegExp(`^agent: there is no option ${got}; did you mean ${meant}\\? the options are `)),
     );
   }
   assert.throws(
     () => client({ ...who, requestPermision: () => undefined } as never),
-    wrong(/did you mean requestPermission\?$/),
+    wrong(/did you mean requestPermission\? the options are name, /),
   );
   const inGroups = {
     session: { storr: "store", setConfigOptions: "setConfigOption" },
@@ -56,11 +56,18 @@ test("a misspelt name in a definition is refused with the right one, and an app'
     for (const [got, meant] of Object.entries(names)) {
       assert.throws(
         () => agent({ ...who, prompt, [group]: { [got]: undefined } }),
-        wrong(new RegExp(`^agent: ${group}: there is no ${got} in a definition; did you mean ${meant}\\?$`)),
+        wrong(
+          new RegExp(
+            `^agent: ${group}: there is no option ${got}; did you mean ${meant}\\? the options are `,
+          ),
+        ),
       );
     }
   }
-  agent({ ...who, prompt, budget: 5 } as never);
+  assert.throws(
+    () => agent({ ...who, prompt, budget: 5 } as never),
+    wrong(/^agent: there is no option budget; the options are name, version, /),
+  );
   class Counting {
     readonly name = "n";
     readonly version = "1";

@@ -64,9 +64,9 @@ export interface ClientConnection {
    * Opens a session that the agent has stored. Its history arrives as updates before the promise resolves: pass `onUpdate`
    * or `onEntry` in the options to receive all of it. Needs `capabilities.load`.
    */
-  loadSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
+  loadSession(sessionId: string, options: ReopenOptions): Promise<ClientSession>;
   /** Opens a session that the agent has stored, without its history. Needs `capabilities.resume`. */
-  resumeSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
+  resumeSession(sessionId: string, options: ReopenOptions): Promise<ClientSession>;
   /**
    * Opens a new session that starts with the conversation of another one. Needs `capabilities.fork` and the unstable feature "fork".
    *
@@ -163,8 +163,6 @@ export interface ClientConnection {
 
 /**
  * The signal and the custom data of one request.
- *
- * @inline
  */
 export interface CallOptions extends MetaOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
@@ -227,6 +225,16 @@ export interface SessionOptions extends CallOptions {
   readonly onUpdate?: SessionListener<SessionUpdate> | undefined;
   /** Called for every entry from the start. The same as `session.onEntry`, but it misses none. */
   readonly onEntry?: SessionListener<Entry> | undefined;
+}
+
+/** The options of `loadSession` and `resumeSession`. */
+export interface ReopenOptions extends SessionOptions {
+  /**
+   * Takes the session from another client that has it open. That client's `session.closed` resolves, and its open prompts
+   * reject, with ConnectionError "session_taken". Without it, the agent refuses with RequestError "conflict". Only agents of
+   * Parley know it. Default false.
+   */
+  readonly takeover?: boolean | undefined;
 }
 
 /**

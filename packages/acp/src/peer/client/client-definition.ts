@@ -1,5 +1,6 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
+import type { Keys } from "../../base/known-options.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
 import { optional } from "../../base/objects.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
@@ -9,13 +10,7 @@ import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from 
 import type { Meta } from "../../model/content.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import {
-  checkDefinition,
-  type GroupKeys,
-  type HandshakeMeta,
-  type Keys,
-  sharedKeys,
-} from "../base/definition-rules.ts";
+import { checkDefinition, type GroupKeys, type HandshakeMeta, sharedKeys } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permission-answer.ts";

@@ -1,5 +1,6 @@
 // Creates clients and performs their handshake.
 
+import { checkOptions } from "../../base/known-options.ts";
 import { isObject, optional } from "../../base/objects.ts";
 import { dialectOf } from "../../edition/dialect.ts";
 import { dialectAnswer, dialectOfResult } from "../../edition/dialect-tells.ts";
@@ -98,7 +99,9 @@ export function client(definition: ClientDefinition): Client {
   checkClientDefinition(definition);
   return {
     definition,
-    async connect(target, { signal } = {}) {
+    async connect(target, options = {}) {
+      checkOptions("connect", options, { signal: true });
+      const { signal } = options;
       refuseDefinition(target);
       const transport = isAgent(target) ? inMemory(target) : target;
       return connectWith(transport, definition, (connection) =>

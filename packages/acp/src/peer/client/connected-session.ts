@@ -1,15 +1,16 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
-import { bindMethods, optional } from "../../base/objects.ts";
+import { bindMethods } from "../../base/objects.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
-import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
 import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { isTaken, takenError } from "../base/taken-session.ts";
+import { checkCall, metaKeys, promptKeys } from "./call-options.ts";
 import { announced, OfferedOptions } from "./offered-options.ts";
 import { checkSignal } from "./session/abort-signal.ts";
 import {
@@ -19,7 +20,9 @@ import {
   type MetaOptions,
   type Prompt,
   type PromptOptions,
+  type SessionEnd,
   type SessionListener,
+  type SessionState,
   type TitleResult,
 } from "./session/client-session.ts";
 import { frozen } from "./session/frozen.ts";
@@ -27,12 +30,14 @@ import { type OpenPrompt, OpenPrompts } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
 import { PromptHandle } from "./session/prompt-handle.ts";
 import { SessionEvents } from "./session/session-events.ts";
+import { SessionLife } from "./session/session-life.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
 import type { SessionRequests } from "./session-requests.ts";
 
 export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly sessionId: string;
+  readonly cwd: string;
   readonly roots: readonly string[];
   readonly toolCalls: ToolCallTracker;
   readonly questions: OpenQuestions = new OpenQuestions();
@@ -49,12 +54,11 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
   readonly #options: OfferedOptions;
   #commands: readonly AvailableCommand[];
-  #state = "idle";
+  #state: SessionState = "idle";
   /** Characters of the message that is being received. */
   #chars = 0;
-  #connectionError: ConnectionError | undefined;
-  #isClosed = false;
-  #closing: Promise<CallResult> | undefined;
+  readonly #life = new SessionLife();
+  readonly closed: Promise<SessionEnd> = this.#life.closed;
 
   constructor(
     setup: SessionSetup,
@@ -66,6 +70,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     const { sessionId, configOptions, availableCommands } = setup;
     bindMethods(this, clientSessionMethods);
     this.sessionId = sessionId;
+    this.cwd = roots[0] ?? "";
     this.roots = roots;
     this.#options = new OfferedOptions(edition, configOptions, settings.listsOptions);
     this.#commands = availableCommands;
@@ -79,10 +84,6 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     for (const update of announced(setup)) this.update(update);
   }
 
-  get cwd(): string {
-    return this.roots[0] ?? "";
-  }
-
   get configOptions(): readonly SessionConfigOption[] {
     return this.#options.list;
   }
@@ -91,7 +92,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#commands;
   }
 
-  get state(): string {
+  get state(): SessionState {
     return this.#state;
   }
 
@@ -126,10 +127,12 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #begin(
     method: string,
     content: string | readonly ContentBlock[],
-    { signal, _meta }: PromptOptions,
+    options: PromptOptions,
     start: (prompt: OpenPrompt) => void,
   ): Prompt {
-    this.#checkOpen(method);
+    this.#checkCall(method, options, promptKeys);
+    if (content === "") throw new TypeError(`${method}: expected text or content blocks, got an empty text`);
+    const { signal, _meta } = options;
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
@@ -138,32 +141,34 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     const prompt: OpenPrompt = this.#prompts.add({ handle, content: blocks, meta: _meta });
     if (signal !== undefined) prompt.handle.cancelOn(signal);
     if (signal?.aborted) return prompt.handle;
-    if (this.#connectionError === undefined) start(prompt);
-    else this.failed(prompt.number, this.#connectionError);
+    const { connectionError } = this.#life;
+    if (connectionError === undefined) start(prompt);
+    else this.failed(prompt.number, connectionError);
     return prompt.handle;
   }
 
-  cancel({ _meta }: MetaOptions = {}): void {
+  cancel(options: MetaOptions = {}): void {
+    checkCall("cancel", options, metaKeys);
     // the agent has ended the work of a closed session
-    if (this.#isClosed) return;
+    if (this.#life.isClosed) return;
     this.#withdrawWaiting();
-    this.#cancelWork(_meta);
+    this.#cancelWork(options._meta);
   }
 
-  async cancelToolCall(toolCallId: string, { _meta }: MetaOptions = {}): Promise<CallResult> {
-    this.#checkOpen("cancelToolCall");
+  async cancelToolCall(toolCallId: string, options: MetaOptions = {}): Promise<CallResult> {
+    this.#checkCall("cancelToolCall", options);
     this.toolCalls.checkToolCall(toolCallId);
-    return this.#requests.cancelToolCall(this.sessionId, toolCallId, _meta);
+    return this.#requests.cancelToolCall(this.sessionId, toolCallId, options._meta);
   }
 
-  async cancelTerminal(terminalId: string, { _meta }: MetaOptions = {}): Promise<CallResult> {
-    this.#checkOpen("cancelTerminal");
+  async cancelTerminal(terminalId: string, options: MetaOptions = {}): Promise<CallResult> {
+    this.#checkCall("cancelTerminal", options);
     this.toolCalls.checkTerminal(terminalId);
-    return this.#requests.cancelTerminal(this.sessionId, terminalId, _meta);
+    return this.#requests.cancelTerminal(this.sessionId, terminalId, options._meta);
   }
 
   async setConfigOption(configId: string, value: JsonValue, given: MetaOptions = {}): Promise<CallResult> {
-    this.#checkOpen("setConfigOption");
+    this.#checkCall("setConfigOption", given);
     const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
     return this.#requests.setOption(this.sessionId, option, { value, meta: given._meta }, (answered) => {
@@ -174,32 +179,31 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     });
   }
 
-  async setTitle(title: string, options?: MetaOptions): Promise<TitleResult> {
-    this.#checkOpen("setTitle");
+  async setTitle(title: string, options: MetaOptions = {}): Promise<TitleResult> {
+    this.#checkCall("setTitle", options);
     return this.#requests.pass("session/set_title", { sessionId: this.sessionId, title }, options);
   }
 
-  async setMode(modeId: string, options?: MetaOptions): Promise<CallResult> {
-    this.#checkOpen("setMode");
+  async setMode(modeId: string, options: MetaOptions = {}): Promise<CallResult> {
+    this.#checkCall("setMode", options);
     return this.setConfigOption(this.#options.mode.configId, modeId, options);
   }
 
-  close({ _meta }: MetaOptions = {}): Promise<CallResult> {
-    this.#closing ??= this.#close(_meta).catch((error: unknown) => {
-      // it is still open at the agent
-      this.#closing = undefined;
-      throw error;
+  close(options: MetaOptions = {}): Promise<CallResult> {
+    checkCall("close", options, metaKeys);
+    if (this.#life.isClosed) return Promise.resolve({});
+    return this.#life.closeOnce(async () => {
+      this.#withdrawWaiting();
+      const result = await this.#requests.close(this.sessionId, options._meta);
+      if (result === undefined) this.cancel(options);
+      this.#settings.closed(this.sessionId);
+      return result ?? {};
     });
-    return this.#closing;
   }
 
-  async #close(meta: Meta | undefined): Promise<CallResult> {
-    if (this.#isClosed) return {};
-    this.#withdrawWaiting();
-    const result = await this.#requests.close(this.sessionId, meta);
-    if (result === undefined) this.cancel(optional({ _meta: meta }));
-    this.#settings.closed(this.sessionId);
-    return result ?? {};
+  async [Symbol.asyncDispose](): Promise<void> {
+    // a session whose connection has ended cannot be closed, and need not be
+    if (this.#life.connectionError === undefined) await this.close();
   }
 
   // ---- called by the connection
@@ -228,7 +232,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   connectionEnded(reason: ConnectionError): void {
-    this.#connectionError = reason;
+    this.#life.disconnected(reason);
     this.toolCalls.failOpen(this);
     // before the prompts end, so that their iterators see it
     this.#edition.interrupted(this);
@@ -243,7 +247,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   /** Closed or deleted: what the agent left open was cancelled with it. */
   ended(): void {
-    this.#isClosed = true;
+    this.#life.end();
     this.questions.abort();
     for (const { number } of this.#prompts.all) this.outcome(number, { stopReason: "cancelled" });
     this.events.end();
@@ -294,17 +298,16 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   // ----
 
-  #checkOpen(method: string): void {
-    if (!this.#isClosed && this.#closing === undefined) return;
-    const advice = "load or resume it, or open a new one";
-    throw new ConnectionError("closed", `${method}: the session has been closed; ${advice}`);
+  #checkCall(method: string, options: object, known = metaKeys): void {
+    this.#life.check(method);
+    checkCall(method, options, known);
   }
 
   #apply(update: SessionUpdate): void {
     if (update.sessionUpdate === "state_update") {
-      this.#state = String(update.state);
+      this.#state = update.state as SessionState; // the decoder has checked it: a custom one begins with "_"
       if (isTaken(update)) for (const { number } of this.#prompts.all) this.failed(number, takenError());
-      if (this.#state === "idle") this.#acceptQuestions();
+      if (this.#state === "idle" && !this.#prompts.hasSent) this.questions.accept();
     } else if (update.sessionUpdate === "config_option_update") this.#options.list = update.configOptions;
     else if (update.sessionUpdate === "available_commands_update") this.#commands = update.availableCommands;
     this.toolCalls.note(update, this.#chars);
@@ -381,10 +384,6 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
   }
 
-  #acceptQuestions(): void {
-    if (!this.#prompts.hasSent) this.questions.accept();
-  }
-
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
     // a prompt that was withdrawn has never been part of the conversation
     if (messageId !== undefined) this.record({ kind: "result", messageId, result: outcome });
@@ -394,6 +393,6 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#prompts.remove(prompt);
     this.#queue.withdraw(prompt);
     prompt.ended.resolve(undefined);
-    this.#acceptQuestions();
+    if (!this.#prompts.hasSent) this.questions.accept();
   }
 }

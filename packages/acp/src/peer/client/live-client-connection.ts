@@ -1,8 +1,7 @@
 // Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
-import { isObject, optional } from "../../base/objects.ts";
+import { optional } from "../../base/objects.ts";
 import type {
-  Activation,
   AgentCapabilities,
   AgentIntroduction,
   SessionSetup,
@@ -15,14 +14,15 @@ import type { EditionName } from "../../edition/negotiate.ts";
 import { closesSession } from "../../edition/pass-through.ts";
 import { authStatusFromWire, listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
+import { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
-import type { AuthMethod, Implementation, Meta, SystemPrompt } from "../../model/content.ts";
-import { completeServers } from "../../model/outgoing.ts";
+import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { abortable, abortError } from "./abortable.ts";
 import { checkAbsolute } from "./absolute-path.ts";
+import { activation, checkSessionId } from "./activation.ts";
+import { checkCall, loginKeys, queryKeys, reopenKeys, sessionKeys } from "./call-options.ts";
 import type {
   CallOptions,
   ClientConnection,
@@ -30,6 +30,7 @@ import type {
   LoginOptions,
   LoginResult,
   ProviderList,
+  ReopenOptions,
   SessionOptions,
   SessionPage,
   SessionQueryOptions,
@@ -119,30 +120,33 @@ export class LiveClientConnection implements ClientConnection {
 
   async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.sessions, "have sessions");
-    const activation = this.#activation("newSession", options);
-    return this.#named(options, this.#edition.open(activation));
+    const opening = activation("newSession", options, sessionKeys, this.capabilities);
+    return this.#named(options, this.#edition.open(opening));
   }
 
-  async loadSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+  async loadSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
+    checkSessionId("loadSession", sessionId);
     needs(this.capabilities.load, "load sessions");
-    const activation = this.#activation("loadSession", options);
-    return this.#named(options, this.#edition.activate(sessionId, activation, true), sessionId);
+    const opening = activation("loadSession", options, reopenKeys, this.capabilities);
+    return this.#named(options, this.#edition.activate(sessionId, opening, true), sessionId);
   }
 
-  async resumeSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+  async resumeSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
+    checkSessionId("resumeSession", sessionId);
     needs(this.capabilities.resume, "resume sessions");
-    const activation = this.#activation("resumeSession", options);
-    return this.#named(options, this.#edition.activate(sessionId, activation, false), sessionId);
+    const opening = activation("resumeSession", options, reopenKeys, this.capabilities);
+    return this.#named(options, this.#edition.activate(sessionId, opening, false), sessionId);
   }
 
   async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.fork, "fork sessions", "fork");
-    const { params } = this.#edition.open(this.#activation("forkSession", options));
+    const { params } = this.#edition.open(activation("forkSession", options, sessionKeys, this.capabilities));
     const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
     return this.#named(options, call);
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
+    checkCall("listSessions", query, queryKeys);
     needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");
@@ -171,11 +175,12 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async login(methodId: string, options: LoginOptions & SentHook = {}): Promise<LoginResult> {
-    const { credentials, _meta } = options;
+    checkCall("login", options, loginKeys);
+    const { credentials, _meta, signal, sent } = options;
     checkLogin(methodId, this.authMethods);
     checkCredentials(credentials, this);
     const { method, params } = this.#edition.login(methodId, _meta, credentials);
-    return loginResult(await this.#call(method, params, options));
+    return loginResult(await this.#call(method, params, { signal, sent }));
   }
 
   async logout(options: CallOptions & SentHook = {}): Promise<CallResult> {
@@ -253,11 +258,9 @@ export class LiveClientConnection implements ClientConnection {
     return this.#requests.pass(method, params, options, closesSession(method) ? closed : undefined);
   }
 
-  #call(
-    method: string,
-    params: unknown,
-    { signal, sent }: Pick<CallOptions, "signal"> & SentHook,
-  ): Promise<object> {
+  #call(method: string, params: unknown, given: CallOptions & SentHook): Promise<object> {
+    checkCall(method, given);
+    const { signal, sent } = given;
     return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
@@ -329,36 +332,6 @@ export class LiveClientConnection implements ClientConnection {
     const names = this.#names.get(sessionId) ?? new MessageNames();
     this.#names.set(sessionId, names);
     return names;
-  }
-
-  #activation(method: string, options: SessionOptions): Activation {
-    if (!isObject(options)) {
-      const wanted = 'an object with `cwd` as the last argument, as { cwd: "/absolute/path" }';
-      throw new TypeError(`${method}: expected ${wanted}, got ${argumentText(options)}`);
-    }
-    const { cwd, additionalDirectories = [], systemPrompt, _meta } = options;
-    const mcpServers = completeServers(options.mcpServers ?? []);
-    checkAbsolute(method, "cwd", cwd);
-    for (const directory of additionalDirectories) checkAbsolute(method, "additionalDirectories", directory);
-    if (additionalDirectories.length > 0)
-      needs(this.capabilities.additionalDirectories, "take additional directories");
-    if (systemPrompt !== undefined) this.#checkSystemPrompt(systemPrompt);
-    for (const { type } of mcpServers) {
-      if (type === "http") needs(this.capabilities.mcpHttp, "use MCP servers over HTTP");
-      else if (type === "stdio") needs(this.capabilities.mcpStdio, "use MCP servers over stdio");
-      else if (type === "sse") needs(this.capabilities.mcpSse, "use MCP servers over SSE");
-    }
-    const roots = [...new Set(additionalDirectories)].filter((root) => root !== cwd);
-    return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };
-  }
-
-  /** Only what was declared, and text. */
-  #checkSystemPrompt({ mode, content }: SystemPrompt): void {
-    needs(this.capabilities.systemPrompt, "take a system prompt", "system_prompt");
-    if (mode === "override")
-      needs(this.capabilities.systemPromptOverride, "let a system prompt override its own");
-    if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
-      throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
   }
 }
 

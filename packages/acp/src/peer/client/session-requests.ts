@@ -19,6 +19,7 @@ import type { UnstableFeature } from "../../validation/unstable-features.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
 import { abortable } from "./abortable.ts";
+import { checkCall } from "./call-options.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { CallResult } from "./session/client-session.ts";
@@ -92,9 +93,11 @@ export class SessionRequests {
   async pass<Result extends object = CallResult>(
     method: string,
     params: object,
-    { signal, sent, _meta }: CallOptions & SentHook = {},
+    options: CallOptions & SentHook = {},
     done?: () => void,
   ): Promise<Result> {
+    checkCall(method, options);
+    const { signal, sent, _meta } = options;
     const row = passThrough.get(method);
     if (row === undefined) throw RequestError.methodNotFound(method);
     needs(this.#features[row.needs], row.offers, methodTable.get(method)?.unstable);

@@ -47,7 +47,7 @@ for (const [what, status, headers, body, kind, message] of [
     401,
     text,
     `no entry for Bearer ${secret}.`,
-    "closed",
+    "refused",
     /: expected 200 with .*, got 401 Unauthorized \(the server says: no entry for …\)$/,
   ],
   [
@@ -55,7 +55,7 @@ for (const [what, status, headers, body, kind, message] of [
     403,
     html,
     "<h1>no</h1>",
-    "closed",
+    "refused",
     /: expected 200 with content of type application\/json, got 403 Forbidden$/,
   ],
   [
@@ -276,7 +276,7 @@ test(
       });
       await connection.request("initialize", {});
       await assert.rejects(connection.request("prompt", {}), {
-        kind: "closed",
+        kind: status === 401 ? "refused" : "closed",
         message: new RegExp(`got ${status}`),
       });
       await connection.closed;

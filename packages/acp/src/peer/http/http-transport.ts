@@ -1,10 +1,28 @@
 // httpTransport(): connects to an agent by ACP's Streamable HTTP. Checks its arguments; the rest is loaded when used.
 
 import { milliseconds } from "../../base/deadline.ts";
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { HttpTransportOptions } from "../../transport/http/http-options.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
 import { plainTextProblem } from "../../transport/unencrypted-address.ts";
+
+const knownOptions: Keys<HttpTransportOptions> = {
+  headers: true,
+  fetch: true,
+  cookies: true,
+  allowPlainText: true,
+  plainPost: true,
+  limits: true,
+  requestTimeoutMs: true,
+  openTimeoutMs: true,
+  closeTimeoutMs: true,
+  silenceMs: true,
+  heartbeatMs: true,
+  maxRetries: true,
+  backoffMs: true,
+  onCut: true,
+};
 
 /**
  * Connects to an agent by ACP's Streamable HTTP, in every JavaScript runtime. Nothing is sent before the first message.
@@ -12,7 +30,7 @@ import { plainTextProblem } from "../../transport/unencrypted-address.ts";
  * @param address The address of the agent: `https:`, or `http:` on this machine.
  * @param options Headers, time limits and sizes.
  * @returns A transport for one connection.
- * @throws {TypeError} When the address or a header cannot be used, or when the address is `http:` on another machine
+ * @throws {TypeError} When the address or a header cannot be used, when an option is unknown, or when the address is `http:` on another machine
  *   and `allowPlainText` is not set.
  * @example
  * import { client, httpTransport } from "@parley/acp";
@@ -25,6 +43,7 @@ import { plainTextProblem } from "../../transport/unencrypted-address.ts";
  * console.log(stopReason);
  */
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
+  checkOptions("httpTransport", options, knownOptions);
   const url = checkedAddress(address, options.allowPlainText ?? false);
   checkHeaders(options.headers ?? {});
   for (const name of [

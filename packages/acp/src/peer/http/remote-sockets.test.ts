@@ -302,6 +302,15 @@ test("a first socket that cannot be opened ends the connection, with the reason 
   });
 });
 
+test("a ticket that the server refuses is told as a refusal", async () => {
+  const reason = Object.assign(new Error("no ticket"), { status: 401 });
+  const transport = webSocketTransport(() => Promise.reject(reason));
+  await assert.rejects(client({ name: "test", version: "1" }).connect(transport), {
+    kind: "refused",
+    message: /the WebSocket could not be opened: the server does not let us in$/,
+  });
+});
+
 test("a socket that comes after the connection was closed is closed too", patience, async (t) => {
   const { host } = await hosted(t);
   const asked = Promise.withResolvers<void>();

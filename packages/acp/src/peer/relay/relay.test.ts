@@ -264,6 +264,6 @@ test("await using closes a relay, and with it both sides, at the end of its bloc
     await using used = between;
     await used.editions;
   }
-  assert.equal(await between.closed, "the relay was closed");
+  assert.equal((await between.closed).message, "the relay was closed");
   await connected.closed;
 });

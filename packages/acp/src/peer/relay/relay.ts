@@ -2,6 +2,7 @@
 // they do not.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { isObject, optional } from "../../base/objects.ts";
 import { type Dialect, dialectOf } from "../../edition/dialect.ts";
 import { dialectError, dialectOfResult, refuseDialect } from "../../edition/dialect-tells.ts";
@@ -57,7 +58,7 @@ export interface Relay {
   /** The editions that both sides speak, after the handshake. Rejects when the relay ends before. */
   readonly editions: Promise<RelayedEditions>;
   /** Resolves with the reason when both sides are closed; never rejects. */
-  readonly closed: Promise<string>;
+  readonly closed: Promise<ConnectionError>;
   /** Closes both sides. Resolves when they are closed. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -71,7 +72,7 @@ export interface Relay {
  * @param agent The connection to the agent.
  * @param options What the client is offered, and what happens to things that the other edition cannot express.
  * @returns The running relay.
- * @throws {TypeError} When `unstable` names an unknown feature.
+ * @throws {TypeError} When an option or a feature in `unstable` is unknown.
  * @example
  * import { spawnTransport, stdioTransport } from "@parley/acp/node";
  * import { relay } from "@parley/acp/relay";
@@ -82,12 +83,25 @@ export interface Relay {
  *   ({ client, agent }) => console.error(`client ${client}, agent ${agent}`),
  *   () => undefined,
  * );
- * console.error(await relayed.closed);
+ * console.error((await relayed.closed).message);
  */
 export function relay(client: Transport, agent: Transport, options: RelayOptions = {}): Relay {
+  checkOptions("relay", options, relayKeys);
   checkUnstable("relay: unstable", options.unstable);
   return new RunningRelay(client, agent, options);
 }
+
+const relayKeys: Keys<RelayOptions> = {
+  as: true,
+  agentEdition: true,
+  losses: true,
+  handshakeTimeoutMs: true,
+  unstable: true,
+  readText: true,
+  clientTools: true,
+  limits: true,
+  log: true,
+};
 
 interface Initialize {
   readonly id: RequestId;
@@ -96,13 +110,13 @@ interface Initialize {
 
 class RunningRelay implements Relay {
   readonly editions: Promise<RelayedEditions>;
-  readonly closed: Promise<string>;
+  readonly closed: Promise<ConnectionError>;
   readonly #client: Splice;
   readonly #agent: Splice;
   readonly #options: RelayOptions;
   readonly #log: Log;
   readonly #editions = Promise.withResolvers<RelayedEditions>();
-  readonly #closed = Promise.withResolvers<string>();
+  readonly #closed = Promise.withResolvers<ConnectionError>();
   #hasBegun = false;
   /** Ends the connections that use the two transports at the moment. */
   #stop: (reason: string) => Promise<void> = async () => undefined;
@@ -145,8 +159,9 @@ class RunningRelay implements Relay {
   async #end(reason: string): Promise<void> {
     await this.#stop(reason);
     await Promise.allSettled([this.#client.close(), this.#agent.close()]);
-    this.#editions.reject(new ConnectionError("closed", reason));
-    this.#closed.resolve(reason);
+    const error = new ConnectionError("closed", reason);
+    this.#editions.reject(error);
+    this.#closed.resolve(error);
   }
 
   /** Reads messages of the client until `initialize`. */

@@ -213,13 +213,14 @@ export class RelayedSession {
 
   /** Shows that the session waits for the user, where the agent's version cannot say so. */
   async asking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    const isShown = !this.#relay.agentHasStates && this.live.state !== "idle";
+    const isBusy = (): boolean => this.live.state !== "idle";
+    const isShown = !this.#relay.agentHasStates && isBusy();
     if (isShown && this.#asks++ === 0)
       this.forward({ sessionUpdate: "state_update", state: "requires_action" });
     try {
       return await ask();
     } finally {
-      if (isShown && --this.#asks === 0 && this.live.state !== "idle")
+      if (isShown && --this.#asks === 0 && isBusy())
         this.forward({ sessionUpdate: "state_update", state: "running" });
     }
   }

@@ -276,7 +276,7 @@ test("a client that leaves before the agent has answered is not waited for", dea
   client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
   await agent.until(({ method }) => method === "initialize");
   await leave();
-  assert.match(await relayed.closed, /the client has disconnected/);
+  assert.match((await relayed.closed).message, /the client has disconnected/);
   await agent.ended.promise;
 });
 
@@ -294,7 +294,7 @@ test("what a client says too early is kept within bounds, and costs its length",
   const other = between(silence);
   other.client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
   for (let i = 0; i < 150_000; i++) other.client.send({});
-  assert.match(await other.relayed.closed, /the client has disconnected/);
+  assert.match((await other.relayed.closed).message, /the client has disconnected/);
 });
 
 for (const [clientVersion, agentVersion] of [

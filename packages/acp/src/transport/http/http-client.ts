@@ -9,7 +9,7 @@ import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../
 import { frameParser } from "../frame-parser.ts";
 import { readOverNotice } from "../over-notice.ts";
 import { type Call, HttpEndpoint } from "./http-endpoint.ts";
-import { asFailure, backoff, HttpFailure, type Pacing } from "./http-failure.ts";
+import { asFailure, backoff, endOf, HttpFailure, type Pacing } from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
 import { openConnection, type PostOptions, post } from "./http-post.ts";
 import { HttpStreams } from "./http-stream.ts";
@@ -208,9 +208,7 @@ export class HttpClientTransport implements Transport {
   }
 
   #fail(failure: HttpFailure): void {
-    // success with the wrong content: not a server of this protocol
-    const isWrong = failure.status !== undefined && failure.status < 300;
-    this.#end({ kind: isWrong ? "protocol" : "closed", message: failure.message, cause: failure });
+    this.#end(endOf(failure));
   }
 
   // ---- output: one POST at a time keeps the order

@@ -1,5 +1,8 @@
 // The errors of HTTP requests, with messages that never contain what we sent, and when to retry.
 
+import type { EndReason } from "../../jsonrpc/transport.ts";
+import { isRefusal } from "../refusal.ts";
+
 /** `status` is undefined without an answer. */
 export class HttpFailure extends Error {
   override readonly name = "HttpFailure";
@@ -24,6 +27,15 @@ export class HttpFailure extends Error {
   saying(message: string): HttpFailure {
     return new HttpFailure(message, this);
   }
+}
+
+/** How a failure ends the connection. */
+export function endOf(failure: HttpFailure): EndReason {
+  const { status, message } = failure;
+  // success with the wrong content: not a server of this protocol
+  const isWrong = status !== undefined && status < 300;
+  const kind = isRefusal(status) ? "refused" : isWrong ? "protocol" : "closed";
+  return { kind, message, cause: failure };
 }
 
 /** Reads `Retry-After`, which is in seconds or a date. */

@@ -9,7 +9,7 @@ import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "../
 import { frameParser } from "../frame-parser.ts";
 import { EventDecoder } from "./event-decoder.ts";
 import { type Answer, type Call, HttpEndpoint, readText } from "./http-endpoint.ts";
-import { asFailure, HttpFailure, networkWords } from "./http-failure.ts";
+import { asFailure, endOf, HttpFailure, networkWords } from "./http-failure.ts";
 import type { HttpClientOptions } from "./http-options.ts";
 
 /** Decides by a message what its failure means; the transport itself does not read messages. */
@@ -150,7 +150,7 @@ export class PlainPostTransport implements Transport {
     } catch (error) {
       const failure = asFailure(error);
       if (!this.#isOpen || finalStatuses.has(failure.status))
-        this.#end({ kind: "closed", message: failure.message, cause: failure });
+        this.#end({ ...endOf(failure), ...(failure.status === 200 && { kind: "closed" as const }) });
       // nobody waits for the others
       else if (isRequest) this.#deliver(JSON.stringify(this.#routing.failed(message, failure)));
     }

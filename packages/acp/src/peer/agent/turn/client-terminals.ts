@@ -1,6 +1,7 @@
 // The terminals of a client, by requests. What version 1 cannot say is done here, where that is simple.
 
 import { backgroundDeadline, type Deadline } from "../../../base/deadline.ts";
+import { checkOptions } from "../../../base/known-options.ts";
 import { optional } from "../../../base/objects.ts";
 import {
   pidKey,
@@ -20,6 +21,7 @@ import type {
   TerminalSnapshot,
   Terminals,
 } from "../../../model/services.ts";
+import { createTerminalKeys } from "../../../model/terminal-options.ts";
 import type { ReceivedOutput } from "../session/terminal-outputs.ts";
 import { withKeys } from "./client-files.ts";
 import { type ClientServices, notOnV1 } from "./client-services.ts";
@@ -32,16 +34,9 @@ interface TerminalHooks {
 export function clientTerminals(services: ClientServices, hooks: TerminalHooks): Terminals {
   const { sessionId, ask } = services;
   return {
-    async create({
-      command,
-      args,
-      env,
-      cwd,
-      outputByteLimit,
-      timeoutMs,
-      signal,
-      _meta,
-    }: CreateTerminalOptions) {
+    async create(options: CreateTerminalOptions) {
+      checkOptions("terminals.create", options, createTerminalKeys);
+      const { command, args, env, cwd, outputByteLimit, timeoutMs, signal, _meta } = options;
       const { dialect } = services;
       const keepsTime = understands(dialect, timeoutKey);
       const limit = timeoutMs !== undefined && keepsTime ? { [timeoutKey]: timeoutMs } : undefined;

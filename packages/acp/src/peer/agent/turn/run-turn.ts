@@ -1,5 +1,6 @@
 // Runs one turn: stores its message, calls the prompt handler, and stores and reports its end.
 
+import { backgroundDeadline } from "../../../base/deadline.ts";
 import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { isErrorKind } from "../../../jsonrpc/error-kinds.ts";
@@ -44,6 +45,19 @@ export function newTurn(
     },
   });
   return turn;
+}
+
+const waitsForTurn =
+  "session.runTurn() was called during a turn and has waited for its end for a second: a prompt handler that awaits it " +
+  "never returns; call it without await";
+
+/** A prompt handler that awaits a turn of its session waits for itself, without a word. */
+export function warnOfWait(updates: SessionUpdates, running: () => RunningTurn | undefined): void {
+  const turn = running();
+  if (turn === undefined) return;
+  backgroundDeadline(1_000, () => {
+    if (running() === turn && !updates.isClosed) updates.warnOnce(waitsForTurn);
+  });
 }
 
 /** Runs a turn to its end. Resolves with the prompts that were left in its inbox. */

@@ -1,6 +1,6 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
-import { checkOptions } from "../../../base/known-options.ts";
+import { checkOptions, type Keys } from "../../../base/known-options.ts";
 import { bindMethods, isObject, optional } from "../../../base/objects.ts";
 import { argumentText, RequestError, readableThrown } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
@@ -329,7 +329,8 @@ function checkedChange(change: TextChange): TextChange {
   throw new TypeError(`tool.diff: expected { path, oldText, newText }, got ${got}`);
 }
 
-const startKeys: Readonly<Record<keyof ToolCallStart, true>> = {
+const permissionKeys: Keys<PermissionOptions> = { options: true, description: true, onAnswer: true };
+const startKeys: Keys<ToolCallStart> = {
   title: true,
   kind: true,
   name: true,
@@ -359,4 +360,5 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
     throw new TypeError(
       `${where}: permission must be true, false or an object with options, got ${argumentText(permission)}`,
     );
+  if (isObject(permission)) checkOptions(`${where}: permission`, permission, permissionKeys);
 }

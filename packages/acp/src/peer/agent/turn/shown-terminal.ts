@@ -1,11 +1,14 @@
 // Implements a terminal that the agent owns and the client only shows.
 
 import { toBase64 } from "../../../base/base64.ts";
+import { checkOptions, type Keys } from "../../../base/known-options.ts";
 import { optional } from "../../../base/objects.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { ExitStatus } from "../../../model/content.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
 import type { DisplayTerminal, DisplayTerminalOptions } from "./tool-call.ts";
+
+const optionKeys: Keys<DisplayTerminalOptions> = { command: true, cwd: true, onCancel: true };
 
 const leftTerminal =
   "output was written to a terminal whose turn or tool call had ended, and is not shown: await the process first, or " +
@@ -19,10 +22,9 @@ export class ShownTerminal implements DisplayTerminal {
   /** Its turn or tool call ended before it did. */
   #isLeft = false;
 
-  constructor(
-    updates: SessionUpdates,
-    { command, cwd, onCancel }: DisplayTerminalOptions & { readonly cwd: string },
-  ) {
+  constructor(updates: SessionUpdates, options: DisplayTerminalOptions & { readonly cwd: string }) {
+    checkOptions("terminal", options, optionKeys);
+    const { command, cwd, onCancel } = options;
     this.#updates = updates;
     this.#isCancellable = onCancel !== undefined;
     this.terminalId = updates.newId();

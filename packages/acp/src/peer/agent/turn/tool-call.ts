@@ -12,8 +12,6 @@ import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 
 /**
  * Does the work of one tool call. Its result is the result of `turn.tool`.
- *
- * @inline
  */
 export type RunTool<Result> = (tool: ToolCall) => Promise<Result> | Result;
 

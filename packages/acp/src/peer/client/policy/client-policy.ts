@@ -80,8 +80,6 @@ export type PolicyRequest =
 /**
  * An action that the client performs for a v1 agent: read or write a file, or run a command. More types will be added:
  * give a `switch` over `type` a `default:` that denies or asks.
- *
- * @inline
  */
 export type EffectRequest =
   | {

@@ -9,8 +9,6 @@ import type { PermissionOption } from "../../../model/content.ts";
 /**
  * The answer to a permission request: the `optionId` of one of its options, or undefined for no. The forms of the protocol
  * and of the official SDK, `{ outcome: … }`, are taken too.
- *
- * @inline
  */
 export type PermissionAnswer =
   | string

@@ -1,6 +1,7 @@
 // The interfaces of a session and a prompt at the client, and of the context of a question.
 
 import type { NoPromise } from "../../../base/no-promise.ts";
+import type { ConnectionError } from "../../../jsonrpc/errors.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../../model/content.ts";
 import type { JsonValue } from "../../../model/custom-types.ts";
 import type { Entry } from "../../../model/entry.ts";
@@ -9,8 +10,6 @@ import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 /**
  * Called with every value, in order. It must not be async: an async function would get the next value before it has
  * finished with this one. Anything else that it returns is ignored, as the number of `push`.
- *
- * @inline
  */
 export type SessionListener<Value> = (value: Value) => NoPromise;
 
@@ -26,8 +25,6 @@ export interface MetaOptions {
 
 /**
  * The answer to a request that has no other result.
- *
- * @inline
  */
 export interface CallResult {
   /** Custom data of the answer. */
@@ -44,6 +41,19 @@ export interface TitleResult extends CallResult {
   readonly title: string;
 }
 
+/**
+ * What the agent does: nothing; work; it waits for an answer of the user; or it does not say. Custom states begin with `_`.
+ */
+export type SessionState = "idle" | "running" | "requires_action" | "unknown" | `_${string}`;
+
+/**
+ * Why a session ended. "closed": this client closed, deleted or archived it. "taken": another client has taken it over.
+ * "disconnected": the connection ended; `error` says why.
+ */
+export type SessionEnd =
+  | { readonly reason: "closed" }
+  | { readonly reason: "taken" | "disconnected"; readonly error: ConnectionError };
+
 /** One session of a client. It sends prompts, and receives updates inside and outside turns. */
 export interface ClientSession {
   /** The id of the session. Keep it to load or resume the session later. */
@@ -56,8 +66,22 @@ export interface ClientSession {
   readonly configOptions: readonly SessionConfigOption[];
   /** The slash commands that the agent offers. Send one as the text of a prompt: "/name input". */
   readonly availableCommands: readonly AvailableCommand[];
-  /** "idle", "running", "requires_action" while the agent waits for an answer, or another state. Every state but "idle" means busy. */
-  readonly state: string;
+  /** What the agent does. Every state but "idle" means busy. */
+  readonly state: SessionState;
+  /**
+   * Resolves when the session has ended for this client, with the reason; never rejects. `load` or `resume` opens the
+   * session again.
+   *
+   * @example
+   * import type { ClientSession } from "@parley/acp";
+   *
+   * export async function watch(session: ClientSession): Promise<void> {
+   *   const end = await session.closed;
+   *   if (end.reason === "taken") console.error("another client has taken the session");
+   *   else if (end.reason === "disconnected") console.error(end.error.message);
+   * }
+   */
+  readonly closed: Promise<SessionEnd>;
   /** Custom data of the answer that opened the session. */
   readonly _meta: Meta | undefined;
   /** Data of your application. The library does not use it. */
@@ -155,6 +179,8 @@ export interface ClientSession {
   setTitle(title: string, options?: MetaOptions): Promise<TitleResult>;
   /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
   close(options?: MetaOptions): Promise<CallResult>;
+  /** The same as `close`, for `await using`. Does nothing if the session has ended. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The methods of a session, which also work without it, as after `const { prompt } = session`. */
@@ -184,6 +210,12 @@ export interface PromptOptions extends MetaOptions {
  * sends after its answer reach `session.onUpdate` only, not the loop and not `text()`.
  */
 export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<SessionUpdate> {
+  /** Handles a failure, as `catch` of a promise. */
+  catch<Rejected = never>(
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<PromptResult | Rejected>;
+  /** Calls the function when the prompt has its result or has failed, as `finally` of a promise. */
+  finally(onFinally?: (() => void) | null): Promise<PromptResult>;
   /** Resolves with the id of the message when the agent has accepted it. Rejects if it never does. */
   readonly accepted: Promise<string>;
   /**

@@ -53,6 +53,17 @@ export class PromptHandle implements Prompt {
     return this.result.then(onFulfilled, onRejected);
   }
 
+  catch<Rejected = never>(
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<PromptResult | Rejected> {
+    // not `then`, which gives up the updates: a loop may follow
+    return this.result.catch(onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<PromptResult> {
+    return this.result.finally(onFinally);
+  }
+
   [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
     // when the loop begins, and not with its first step
     this.#unread.begin();

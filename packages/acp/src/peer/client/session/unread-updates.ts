@@ -16,8 +16,11 @@ const defaultUnreadLimits: UnreadLimits = {
 };
 
 /** The defaults, changed by a client's definition. */
-export function unreadLimits(given: Parameters<typeof limitsFrom<UnreadLimits>>[1]): UnreadLimits {
-  return limitsFrom(defaultUnreadLimits, given);
+export function unreadLimits({
+  maxUnreadUpdates,
+  maxUnreadChars,
+}: NonNullable<Parameters<typeof limitsFrom<UnreadLimits>>[1]>): UnreadLimits {
+  return limitsFrom(defaultUnreadLimits, { maxUnreadUpdates, maxUnreadChars });
 }
 
 /** Kept before an iterator begins, which may never happen; an iterator that lags by more gets joined text. */
