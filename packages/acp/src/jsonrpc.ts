@@ -1,7 +1,6 @@
 // JSON-RPC 2.0 without ACP: one connection, in every JavaScript runtime.
 
-export { abortable, withTimeout } from "./base/abortable.ts";
-export { sleep } from "./base/deadline.ts";
+export { abortable, sleep, withTimeout } from "./base/abortable.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {

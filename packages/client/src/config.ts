@@ -1,7 +1,7 @@
 // The entry point of the config file: reads, checks and changes it.
 
 export { ConfigError } from "./config/config-error.ts";
-export { configSchema } from "./config/config-shape.ts";
+export { configSchema } from "./config/config-schema.ts";
 export {
   type AgentSection,
   agentEntries,

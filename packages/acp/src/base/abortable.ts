@@ -1,4 +1,4 @@
-// Stops waiting for a promise: after some time, or when a signal aborts.
+// Waits for some time, and stops waiting for a promise after some time or when a signal aborts.
 
 import { deadline } from "./deadline.ts";
 
@@ -60,4 +60,25 @@ export async function abortable<Value>(
   } finally {
     signal.removeEventListener("abort", abort);
   }
+}
+
+/**
+ * Resolves after `ms` milliseconds, or when the signal aborts. It never rejects.
+ *
+ * @example
+ * import { sleep } from "@parley/acp/jsonrpc";
+ *
+ * await sleep(1_000, AbortSignal.timeout(500));
+ */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = deadline(ms, done);
+    if (signal.aborted) done();
+    else signal.addEventListener("abort", done, { once: true });
+  });
 }

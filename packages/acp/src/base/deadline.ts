@@ -24,24 +24,3 @@ export function milliseconds(name: string, value: unknown): number {
   if (typeof value === "number" && !Number.isNaN(value)) return value;
   throw new TypeError(`${name}: expected a number of milliseconds or Infinity, got ${String(value)}`);
 }
-
-/**
- * Resolves after `ms` milliseconds, or when the signal aborts. It never rejects.
- *
- * @example
- * import { sleep } from "@parley/acp/jsonrpc";
- *
- * await sleep(1_000, AbortSignal.timeout(500));
- */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = deadline(ms, done);
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", done, { once: true });
-  });
-}

@@ -44,7 +44,14 @@ export function passThroughOp(method: string, params: object): AgentOp | undefin
   const row = passThrough.get(method);
   if (row === undefined) return undefined;
   const { sessionId } = params as { sessionId?: string }; // validated by the method's row
-  return { op: "pass", method, row, params, ...(sessionId && { sessionId }), ...metaOf(params) };
+  return {
+    op: "pass",
+    method,
+    row,
+    params,
+    ...(sessionId !== undefined && { sessionId }),
+    ...metaOf(params),
+  };
 }
 
 /** Whether the session is not open after the request. */

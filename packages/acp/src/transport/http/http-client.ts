@@ -1,7 +1,7 @@
 // Implements the client side of Streamable HTTP: POST to send, event streams to receive.
 
-import { withTimeout } from "../../base/abortable.ts";
-import { milliseconds, sleep } from "../../base/deadline.ts";
+import { sleep, withTimeout } from "../../base/abortable.ts";
+import { milliseconds } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { limitsFrom } from "../../jsonrpc/connection-options.ts";
 import { closedHere, type EndReason, type Sink, type Transport } from "../../jsonrpc/transport.ts";

@@ -1,6 +1,6 @@
 // Sends messages by POST: the first opens the connection and is answered at once, the others are only accepted.
 
-import { sleep } from "../../base/deadline.ts";
+import { sleep } from "../../base/abortable.ts";
 import { ReconnectPace } from "../reconnect-pace.ts";
 import { type Call, type HttpEndpoint, readText } from "./http-endpoint.ts";
 import {

@@ -1,6 +1,7 @@
 // Reads one event stream, and reopens it when no event can have been lost or the server sends lost ones again.
 
-import { type Deadline, deadline, sleep } from "../../base/deadline.ts";
+import { sleep } from "../../base/abortable.ts";
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import type { Fault } from "../../jsonrpc/transport.ts";
 import { type FrameLimits, webPlatform } from "../byte-channel.ts";
 import { ReconnectPace } from "../reconnect-pace.ts";
