@@ -24,7 +24,7 @@ const cwd = fileURLToPath(new URL("..", import.meta.url));
 const program = `
   import { spawn } from "node:child_process";
   import { agent } from "@parley/acp";
-  import { gitPatch } from "@parley/acp/internal";
+  import { gitPatch } from "@parley/acp/view";
   import { serveStdio } from "@parley/acp/node";
   console.error("the agent has started", process.pid);
   await serveStdio(agent({

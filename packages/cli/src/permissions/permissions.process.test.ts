@@ -269,7 +269,7 @@ test("verify tells a process that was killed from a log that was cut or is missi
   const { parley, home } = place(t);
   const folder = join(home, "state/audit");
   const program = `
-    import { auditLog } from "@parley/client/internal";
+    import { auditLog } from "@parley/client/audit";
     const log = auditLog(process.argv[1]);
     for (const target of ["/w/a", "/w/b"]) log.write({ kind: "intent", operation: "write", target, effect: "allow" });
     process.kill(process.pid, "SIGKILL");

@@ -44,7 +44,7 @@ test("what a killed process had begun is unknown, and its log is whole", {
 }, async (t) => {
   const place = folder(t);
   const program = `
-    import { auditLog } from "@parley/client/internal";
+    import { auditLog } from "@parley/client/audit";
     const log = auditLog(process.argv[1]);
     const of = log.write({ kind: "intent", operation: "write", target: "/w/a", effect: "allow" });
     log.write({ kind: "outcome", of, result: "done" });
