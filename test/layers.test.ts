@@ -34,9 +34,10 @@ const layerMayImport: Readonly<Record<string, readonly string[]>> = {
   view: ["base", "jsonrpc", "validation", "wire", "model"],
   edition: ["base", "jsonrpc", "validation", "wire", "model"],
   transport: ["base", "jsonrpc", "validation", "wire", "model"],
-  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport"],
+  forward: ["base", "jsonrpc"],
+  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "forward"],
   testing: ["base", "jsonrpc", "model", "view", "transport"],
-  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "forward", "peer"],
 };
 
 /** Folders that never see one another, in either direction. */

@@ -73,5 +73,8 @@ export interface McpKit {
     agent: { readonly http: boolean; readonly stdio: boolean },
   ): Promise<{ readonly server: McpServer; close(): Promise<void> } | undefined>;
   /** Connects to a server of the other kinds: stdio, http, sse. */
-  connect(server: McpServer, options: { readonly cwd: string; readonly signal?: AbortSignal | undefined }): Promise<McpChannel>;
+  connect(
+    server: McpServer,
+    options: { readonly cwd: string; readonly signal?: AbortSignal | undefined },
+  ): Promise<McpChannel>;
 }

@@ -1,7 +1,7 @@
 // Wraps a transport that several readers read one after the other. Nothing is lost or reordered between them.
 
 import { type DialectTransport, dialectOf } from "../../edition/dialect.ts";
-import type { EndReason, Fault, LineAccess, Sink, Transport } from "../../jsonrpc/transport.ts";
+import type { EndReason, Fault, Sink, Transport } from "../../jsonrpc/transport.ts";
 
 /** How much may wait for the next reader. */
 const maxHeldChars = 32 * 1024 * 1024;
@@ -10,7 +10,7 @@ const charsPerEvent = 256;
 
 type Event = (sink: Sink) => void;
 
-export class Splice {
+export class ReadInTurns {
   /** Resolves when the peer has closed, also while there is no reader. */
   readonly ended: Promise<EndReason>;
   readonly #inner: Transport;
@@ -33,6 +33,7 @@ export class Splice {
     this.ended = this.#gone.promise;
     inner.start({
       message: (value, text) => this.#message(value, text),
+      unread: (text) => !this.#answersOnly && this.#reader?.unread?.(text) === true,
       idle: () => this.#reader?.idle(),
       reject: (fault) => this.#reject(fault),
       drain: () => this.#reader?.drain(),
@@ -70,19 +71,15 @@ export class Splice {
       for (const { value, text } of this.#early.splice(0)) this.#message(value, text);
       if (this.#ended !== undefined) sink.end(this.#ended);
     });
-    const send: Transport["send"] = (message, text) => {
+    const send: Transport["send"] = (message, text, isLine) => {
       if ("method" in message && "id" in message) this.#askedId = message.id;
-      return this.send(message, text);
+      return this.send(message, text, isLine);
     };
     return { ...facade, send };
   }
 
-  lines(): LineAccess | undefined {
-    return this.#inner.lines?.();
-  }
-
-  send(message: object, text?: string): boolean {
-    return this.#inner.send(message, text);
+  send(message: object, text?: string, isLine?: boolean): boolean {
+    return this.#inner.send(message, text, isLine);
   }
 
   endOutput(): void {
@@ -111,7 +108,8 @@ export class Splice {
       },
       // a sink is not called before `start` has returned
       start: (sink) => queueMicrotask(() => start(sink)),
-      send: (message, text) => this.send(message, text),
+      send: (message, text, isLine) => this.send(message, text, isLine),
+      ...(inner.isTextOnly && { isTextOnly: true }),
       pause: () => this.pause(),
       resume: () => this.resume(),
       close: (reason) => this.close(reason),
