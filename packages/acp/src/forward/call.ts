@@ -24,6 +24,11 @@ export class Call {
     return call;
   }
 
+  /** The same call of another name. */
+  named(method: string): Call {
+    return Call.within(method, this.params, this.paramsText);
+  }
+
   /** Characters of the message, for limits. */
   get size(): number {
     return this.text?.length ?? this.paramsText?.length ?? 0;

@@ -42,13 +42,13 @@ export interface Frame {
   readonly request?: Frame;
 }
 
-/** What happens to a message. Without a verdict it passes as it came. */
+/** What happens to a message. Without a verdict it passes as it came. `afterwards` is called in the same step. */
 export type Verdict =
   | undefined
   /** Its params are replaced; of an answer, the answer. */
-  | { readonly send: unknown }
+  | { readonly send: unknown; readonly afterwards?: () => void }
   /** A request goes no further and has this answer. */
-  | { readonly answer: PassedAnswer }
+  | { readonly answer: PassedAnswer; readonly afterwards?: () => void }
   /** A notification goes no further. A request is refused with the reason. */
   | { readonly drop: string }
   /** Decided later. What follows in the same direction and session waits, except answers and cancels. */

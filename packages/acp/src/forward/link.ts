@@ -13,6 +13,8 @@ export interface LinkOptions {
   readonly look?: Look | undefined;
   /** Whether notifications of the agent pass unread. Default: without `look`. */
   readonly passesUnread?: boolean | undefined;
+  /** Whether everything is written anew, so that nobody can read the text in another way than `look` did. */
+  readonly rewrites?: boolean | undefined;
   /** How many characters may wait. Default 32 MiB. */
   readonly maxHeldChars?: number | undefined;
   readonly log: Log;
@@ -29,6 +31,7 @@ export class Link {
   readonly to: Record<Side, Port> = { client: nobody, agent: nobody };
   readonly facts: Facts;
   readonly log: Log;
+  readonly rewrites: boolean;
   readonly #look: Look | undefined;
   readonly lanes: Readonly<Record<Side, Lanes>>;
 
@@ -36,6 +39,7 @@ export class Link {
     this.facts = facts;
     this.log = log;
     this.#look = look;
+    this.rewrites = options.rewrites ?? false;
     const max = options.maxHeldChars ?? 32 * 1024 * 1024;
     let heldChars = 0;
     const held = (chars: number): void => {
@@ -132,6 +136,10 @@ abstract class Passing implements Waiting, Frame {
 
   abstract readonly signal: AbortSignal | undefined;
 
+  protected get passedOn(): Call {
+    return this.link.rewrites ? new Call(this.method, this.params) : this.call;
+  }
+
   run(): void {
     let verdict: Verdict;
     try {
@@ -150,6 +158,7 @@ abstract class Passing implements Waiting, Frame {
   protected decided(verdict: Verdict): void {
     if (verdict === undefined || !("hold" in verdict)) {
       this.settle(verdict);
+      if (verdict !== undefined && "afterwards" in verdict) verdict.afterwards?.();
       return this.leave();
     }
     if (!this.#isHeld) this.link.lanes[this.from].occupy(this);
@@ -182,7 +191,7 @@ class PassingNotification extends Passing {
   protected settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void {
     this.isOver = true;
     const to = this.link.to[otherSide[this.from]];
-    if (verdict === undefined) this.room = to.notify(this.call);
+    if (verdict === undefined) this.room = to.notify(this.passedOn);
     else if ("send" in verdict) this.room = to.notify(new Call(this.method, verdict.send));
     else if ("drop" in verdict)
       this.link.log("debug", "a notification was dropped", { method: this.method, reason: verdict.drop });
@@ -252,7 +261,7 @@ class PassingRequest extends Passing {
   }
 
   protected settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void {
-    if (verdict === undefined) this.#send(this.call);
+    if (verdict === undefined) this.#send(this.passedOn);
     else if ("send" in verdict) this.#send(new Call(this.method, verdict.send));
     else if ("answer" in verdict) this.answer(verdict.answer);
     else this.answer({ error: { code: -32600, message: verdict.drop, data: { reason: "refused" } } });
@@ -304,7 +313,7 @@ class PassingAnswer extends Passing {
 
   protected settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void {
     this.isOver = true;
-    if (verdict === undefined) this.request.answer(this.answer, this.#text);
+    if (verdict === undefined) this.request.answer(this.answer, this.link.rewrites ? undefined : this.#text);
     else if ("send" in verdict)
       this.request.answer(verdict.send as PassedAnswer); // whoever looks at answers gives one
     else if ("answer" in verdict) this.request.answer(verdict.answer);

@@ -17,6 +17,8 @@ export interface PeerOptions extends Pick<ConnectionOptions, "batches" | "limits
   readonly name: string;
   /** The notifications that may pass unread: those of this method. Default: none. */
   readonly unread?: string | undefined;
+  /** How long requests of the peer may still be answered after the end of its input, in milliseconds. Default: until `close`. */
+  readonly drainMs?: number | undefined;
   /** How long the peer may read nothing while output waits for it, in milliseconds. Default 60,000. */
   readonly stallMs?: number | undefined;
 }
@@ -47,28 +49,32 @@ export class Peer {
   /** Takes what the peer sends. */
   intake: Port = nobody;
   readonly #transport: Transport;
-  readonly #name: string;
+  readonly name: string;
   readonly #stallMs: number;
+  readonly #head: string | undefined;
   /** Requests of the peer that wait, and what cancels them. */
   readonly #open = new Map<LateAnswer, () => void>();
   #isHeld = false;
   #stall: Deadline;
 
-  constructor(transport: Transport, { name, unread, stallMs = 60_000, limits, ...options }: PeerOptions) {
+  constructor(
+    transport: Transport,
+    { name, unread, stallMs = 60_000, drainMs = Number.POSITIVE_INFINITY, limits, ...options }: PeerOptions,
+  ) {
     this.#transport = transport;
-    this.#name = name;
+    this.name = name;
     this.#stallMs = stallMs;
+    this.#head = unread && notificationHead(unread);
     const given: ConnectionOptions & UnreadHook = {
       ...optional(options),
-      // what runs may still be answered after the end of its input; `close` ends that
-      drainMs: Number.POSITIVE_INFINITY,
+      drainMs,
       // what came in has passed the limit of its sender: an envelope around it must not refuse it
       limits: { maxSentBytes: Number.POSITIVE_INFINITY, ...optional(limits ?? {}) },
       handlers: {
         request: (method, params, request, text) => this.request(new Call(method, params, text), request),
         notification: (method, params, text) => this.notification(new Call(method, params, text)),
       },
-      ...(unread !== undefined && this.#unreadOf(notificationHead(unread))),
+      ...(this.#head !== undefined && { unread: (text) => this.takesUnread(text) }),
     };
     this.connection = new Connection(transport, given);
     this.port = this.portOf(plain);
@@ -79,7 +85,7 @@ export class Peer {
     return {
       notify: (call) =>
         this.#watched(
-          connection.notify(shape.method(call), shape.params(call), shape.notificationText(call), true),
+          connection.notify(shape.method(call), shape.params(call), shape.notificationText(call)),
         ),
       request: (call, taker) => {
         const passed = {
@@ -98,7 +104,7 @@ export class Peer {
       },
       unread: (text) => {
         if (this.#transport.isTextOnly !== true) return false;
-        return this.#watched(connection.notify("", undefined, shape.unreadText(text), true));
+        return this.#watched(connection.notify("", undefined, shape.unreadText(text)));
       },
     };
   }
@@ -111,16 +117,15 @@ export class Peer {
     this.hold(this.intake.notify(call));
   }
 
-  #unreadOf(head: string): UnreadHook {
-    return {
-      unread: (text) => {
-        if (!isNotification(text, head)) return false;
-        const room = this.intake.unread(text);
-        if (room === false) return false;
-        this.hold(room);
-        return true;
-      },
-    };
+  /** Passes a notification of the peer on as text. False if it must be read. */
+  protected takesUnread(text: string): boolean {
+    return this.#head !== undefined && isNotification(text, this.#head) && this.passUnread(text, this.intake);
+  }
+
+  protected passUnread(text: string, to: Port): boolean {
+    const room = to.unread(text);
+    if (room !== false) this.hold(room);
+    return room !== false;
   }
 
   /** Passes a request of the peer on. */
@@ -143,7 +148,7 @@ export class Peer {
 
   /** The error for whoever waits for an answer of this peer. */
   protected lost(error: Error): WireError {
-    return this.connection.isOpen ? unusableAnswer(this.#name, error) : goneError(this.#name, error);
+    return this.connection.isOpen ? unusableAnswer(this.name, error) : goneError(this.name, error);
   }
 
   /** Closes the connection. Whoever waits for an answer gets one. */

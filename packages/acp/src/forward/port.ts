@@ -20,15 +20,20 @@ export interface Port {
   unread(text: string): Room | false;
 }
 
+/** A port that refuses every request with this error. */
+export function refusing(error: WireError): Port {
+  return {
+    notify: () => undefined,
+    request: (_, taker) => {
+      taker({ error });
+      return () => undefined;
+    },
+    unread: () => undefined,
+  };
+}
+
 /** The port of nobody. */
-export const nobody: Port = {
-  notify: () => undefined,
-  request: (_, taker) => {
-    taker({ error: { code: -32600, message: "initialize must come first" } });
-    return () => undefined;
-  },
-  unread: () => undefined,
-};
+export const nobody: Port = refusing({ code: -32600, message: "initialize must come first" });
 
 /** An error as it is on the wire. */
 export interface WireError {

@@ -7,7 +7,7 @@ import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
-import type { Agent } from "../peer/agent/agent.ts";
+import type { ServedAgent } from "../peer/agent/served-agent.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
 import { type AgentProcess, type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 import { type StdioTransportOptions, stdioChannel } from "./stdio.ts";
@@ -151,7 +151,7 @@ const closeMs = 1_000;
  *
  * await serveStdio(agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) }));
  */
-export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
+export async function serveStdio(agent: ServedAgent, options: StdioTransportOptions = {}): Promise<void> {
   checkAgent(agent);
   const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
@@ -164,9 +164,9 @@ export async function serveStdio(agent: Agent, options: StdioTransportOptions = 
 }
 
 /** Throws a TypeError for what `agent()` has not made, such as a definition. */
-function checkAgent(agent: Agent): void {
+function checkAgent(agent: ServedAgent): void {
   // only the compiler knows that it is one
-  const methods: Partial<Agent> | null | undefined = agent;
+  const methods: Partial<ServedAgent> | null | undefined = agent;
   if (typeof methods?.connect === "function" && typeof methods.close === "function") return;
   const got = `serveStdio: expected an agent that agent() has made, got ${argumentText(agent)}`;
   throw new TypeError(`${got}; call serveStdio(agent({ name, version, prompt }))`);
