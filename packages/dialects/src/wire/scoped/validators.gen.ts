@@ -3,18 +3,7 @@
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooMany, within, wrongNumber, wrongType, wrongValue } from "../../exchange/library.ts";
 
-export function Implementation(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.version;
-    if (typeof x !== "string") return wrongType("/version", "string", x);
-  }
+function ending(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -24,9 +13,198 @@ export function Implementation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name version _meta");
+    if (n !== 0) return strayKey(v, mode, known, outer);
   }
   return undefined;
+}
+
+function field_error(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.error;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/error", "string", x);
+      } else if (mode & 2) { delete v.error; }
+    }
+  }
+  return undefined;
+}
+
+function field_args(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.args;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Array.isArray(x)) return wrongType("/args", "array", x);
+        if (x.length > maxArrayItems) return tooMany("/args", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
+        }
+      } else if (mode & 2) { delete v.args; }
+    }
+  }
+  return undefined;
+}
+
+function field_env(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.env;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (isNotObject(x)) return wrongType("/env", "object", x);
+        for (const k in x) {
+          const y = x[k];
+          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
+        }
+      } else if (mode & 2) { delete v.env; }
+    }
+  }
+  return undefined;
+}
+
+function field_timeout(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.timeout;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
+      } else if (mode & 2) { delete v.timeout; }
+    }
+  }
+  return undefined;
+}
+
+function field_mimeType(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+      } else if (mode & 2) { delete v.mimeType; }
+    }
+  }
+  return undefined;
+}
+
+function field_title(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/title", "string", x);
+      } else if (mode & 2) { delete v.title; }
+    }
+  }
+  return undefined;
+}
+
+function field_reason(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.reason;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/reason", "string", x);
+      } else if (mode & 2) { delete v.reason; }
+    }
+  }
+  return undefined;
+}
+
+function field_encoding(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.encoding;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/encoding", "string", x);
+      } else if (mode & 2) { delete v.encoding; }
+    }
+  }
+  return undefined;
+}
+
+function field_truncated(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.truncated;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
+      } else if (mode & 2) { delete v.truncated; }
+    }
+  }
+  return undefined;
+}
+
+function field_exitCode(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.exitCode;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
+      } else if (mode & 2) { delete v.exitCode; }
+    }
+  }
+  return undefined;
+}
+
+function field_signal(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.signal;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/signal", "string", x);
+      } else if (mode & 2) { delete v.signal; }
+    }
+  }
+  return undefined;
+}
+
+function field_status(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.status;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
+      } else if (mode & 2) { delete v.status; }
+    }
+  }
+  return undefined;
+}
+
+function field_location(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.location;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = Location(x, mode);
+          if (f !== undefined) return within("/location", f);
+        }
+      } else if (mode & 2) { delete v.location; }
+    }
+  }
+  return undefined;
+}
+
+function field__meta(v: any, mode: number): Failure | undefined {
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
+  }
+  return undefined;
+}
+
+export function Implementation(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 2;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.version !== "string") return wrongType("/version", "string", v.version);
+  return ending(v, mode, n, "name version _meta");
 }
 
 export function FsCapabilities(v: any, mode: number): Failure | undefined {
@@ -59,18 +237,7 @@ export function FsCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.watch; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "read write watch _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "read write watch _meta");
 }
 
 export function TerminalCapabilities(v: any, mode: number): Failure | undefined {
@@ -103,18 +270,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.maxConcurrent; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "create interactive maxConcurrent _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "create interactive maxConcurrent _meta");
 }
 
 export function UiCapabilities(v: any, mode: number): Failure | undefined {
@@ -147,18 +303,7 @@ export function UiCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.codeNavigation; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "permissionDialogs diffViewer codeNavigation _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "permissionDialogs diffViewer codeNavigation _meta");
 }
 
 export function ClientCapabilities(v: any, mode: number): Failure | undefined {
@@ -204,18 +349,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
     const x = v._custom;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "fs terminal ui _custom _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "fs terminal ui _custom _meta");
 }
 
 export function McpCapabilities(v: any, mode: number): Failure | undefined {
@@ -244,18 +378,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.transport; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "servers transport _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "servers transport _meta");
 }
 
 export function PromptCapabilities(v: any, mode: number): Failure | undefined {
@@ -288,18 +411,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "streaming cancellation attachments _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "streaming cancellation attachments _meta");
 }
 
 export function SessionCapabilities(v: any, mode: number): Failure | undefined {
@@ -342,18 +454,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.persistence; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "modes configOptions persistence _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "modes configOptions persistence _meta");
 }
 
 export function AgentCapabilities(v: any, mode: number): Failure | undefined {
@@ -408,77 +509,37 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
     const x = v._custom;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "loadSession mcpCapabilities promptCapabilities sessionCapabilities _custom _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "loadSession mcpCapabilities promptCapabilities sessionCapabilities _custom _meta");
 }
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.clientInfo;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/clientInfo", f);
-    }
+    const f = Implementation(v.clientInfo, mode);
+    if (f !== undefined) return within("/clientInfo", f);
   }
   {
-    const x = v.capabilities;
-    {
-      const f = ClientCapabilities(x, mode);
-      if (f !== undefined) return within("/capabilities", f);
-    }
+    const f = ClientCapabilities(v.capabilities, mode);
+    if (f !== undefined) return within("/capabilities", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion clientInfo capabilities _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "protocolVersion clientInfo capabilities _meta");
 }
 
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
+    const f = Implementation(v.agentInfo, mode);
+    if (f !== undefined) return within("/agentInfo", f);
   }
   {
-    const x = v.agentInfo;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/agentInfo", f);
-    }
-  }
-  {
-    const x = v.capabilities;
-    {
-      const f = AgentCapabilities(x, mode);
-      if (f !== undefined) return within("/capabilities", f);
-    }
+    const f = AgentCapabilities(v.capabilities, mode);
+    if (f !== undefined) return within("/capabilities", f);
   }
   {
     const x = v.requiredClientCapabilities;
@@ -492,62 +553,27 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.requiredClientCapabilities; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion agentInfo capabilities requiredClientCapabilities _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "protocolVersion agentInfo capabilities requiredClientCapabilities _meta");
 }
 
 export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-  }
-  {
-    const x = v.credentials;
-    if (isNotObject(x)) return wrongType("/credentials", "object", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "method credentials _meta");
-  }
-  return undefined;
+  if (typeof v.method !== "string") return wrongType("/method", "string", v.method);
+  if (isNotObject(v.credentials)) return wrongType("/credentials", "object", v.credentials);
+  return ending(v, mode, n, "method credentials _meta");
 }
 
 export function AuthenticateResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.success;
-    if (typeof x !== "boolean") return wrongType("/success", "boolean", x);
-  }
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/error", "string", x);
-      } else if (mode & 2) { delete v.error; n--; }
-    }
+  if (typeof v.success !== "boolean") return wrongType("/success", "boolean", v.success);
+  if (v.error !== undefined) {
+    const f = field_error(v, mode);
+    if (f !== undefined) return f;
+    if (v.error !== undefined) n++;
   }
   {
     const x = v.expiresAt;
@@ -558,18 +584,7 @@ export function AuthenticateResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.expiresAt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "success error expiresAt _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "success error expiresAt _meta");
 }
 
 export function McpStdio(v: any, mode: number): Failure | undefined {
@@ -584,34 +599,15 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.args; n--; }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/env", "object", x);
-        for (const k in x) {
-          const y = x[k];
-          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.env; n--; }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
   {
     const x = v.cwd;
@@ -622,18 +618,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command args env cwd _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "command args env cwd _meta", outer);
 }
 
 export function McpHttp(v: any, mode: number): Failure | undefined {
@@ -643,10 +628,7 @@ export function McpHttp(v: any, mode: number): Failure | undefined {
 
 function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
+  if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
   {
     const x = v.headers;
     if (x !== undefined) {
@@ -660,27 +642,12 @@ function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) { delete v.headers; n--; }
     }
   }
-  {
-    const x = v.timeout;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) { delete v.timeout; n--; }
-    }
+  if (v.timeout !== undefined) {
+    const f = field_timeout(v, mode);
+    if (f !== undefined) return f;
+    if (v.timeout !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "url headers timeout _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "url headers timeout _meta", outer);
 }
 
 export const McpSse = McpHttp;
@@ -692,26 +659,9 @@ export function McpAcp(v: any, mode: number): Failure | undefined {
 
 function McpAcp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.agentUrl;
-    if (typeof x !== "string") return wrongType("/agentUrl", "string", x);
-  }
-  {
-    const x = v.mcpServerName;
-    if (typeof x !== "string") return wrongType("/mcpServerName", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "agentUrl mcpServerName _meta", outer);
-  }
-  return undefined;
+  if (typeof v.agentUrl !== "string") return wrongType("/agentUrl", "string", v.agentUrl);
+  if (typeof v.mcpServerName !== "string") return wrongType("/mcpServerName", "string", v.mcpServerName);
+  return ending(v, mode, n, "agentUrl mcpServerName _meta", outer);
 }
 
 export function McpTransport(v: any, mode: number): Failure | undefined {
@@ -736,29 +686,12 @@ export function McpServer(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
+    const f = McpTransport(v.transport, mode);
+    if (f !== undefined) return within("/transport", f);
   }
-  {
-    const x = v.transport;
-    {
-      const f = McpTransport(x, mode);
-      if (f !== undefined) return within("/transport", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name transport _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "name transport _meta");
 }
 
 export function NewSessionRequest(v: any, mode: number): Failure | undefined {
@@ -815,104 +748,36 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "workingDirectory mcpServers systemPrompt initialMode configOptions _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "workingDirectory mcpServers systemPrompt initialMode configOptions _meta");
 }
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.createdAt;
-    if (typeof x !== "string") return wrongType("/createdAt", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId createdAt _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.createdAt !== "string") return wrongType("/createdAt", "string", v.createdAt);
+  return ending(v, mode, n, "sessionId createdAt _meta");
 }
 
 export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  return ending(v, mode, n, "sessionId _meta");
 }
 
 export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 5;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.workingDirectory;
-    if (typeof x !== "string") return wrongType("/workingDirectory", "string", x);
-  }
-  {
-    const x = v.mode;
-    if (typeof x !== "string") return wrongType("/mode", "string", x);
-  }
-  {
-    const x = v.configOptions;
-    if (isNotObject(x)) return wrongType("/configOptions", "object", x);
-  }
-  {
-    const x = v.messageCount;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/messageCount", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId workingDirectory mode configOptions messageCount _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.workingDirectory !== "string") return wrongType("/workingDirectory", "string", v.workingDirectory);
+  if (typeof v.mode !== "string") return wrongType("/mode", "string", v.mode);
+  if (isNotObject(v.configOptions)) return wrongType("/configOptions", "object", v.configOptions);
+  if (!Number.isInteger(v.messageCount) || v.messageCount < 0 || v.messageCount > 4294967295) return wrongNumber("/messageCount", "integer from 0 to 4294967295", v.messageCount);
+  return ending(v, mode, n, "sessionId workingDirectory mode configOptions messageCount _meta");
 }
 
 export function TextBlock(v: any, mode: number): Failure | undefined {
@@ -922,22 +787,8 @@ export function TextBlock(v: any, mode: number): Failure | undefined {
 
 function TextBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text _meta", outer);
-  }
-  return undefined;
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  return ending(v, mode, n, "text _meta", outer);
 }
 
 export function MediaBlock(v: any, mode: number): Failure | undefined {
@@ -948,24 +799,10 @@ export function MediaBlock(v: any, mode: number): Failure | undefined {
 function MediaBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.source;
-    {
-      const f = MediaSource(x, mode);
-      if (f !== undefined) return within("/source", f);
-    }
+    const f = MediaSource(v.source, mode);
+    if (f !== undefined) return within("/source", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "source _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "source _meta", outer);
 }
 
 export function Base64Source(v: any, mode: number): Failure | undefined {
@@ -975,26 +812,9 @@ export function Base64Source(v: any, mode: number): Failure | undefined {
 
 function Base64Source_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.mediaType;
-    if (typeof x !== "string") return wrongType("/mediaType", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mediaType data _meta", outer);
-  }
-  return undefined;
+  if (typeof v.mediaType !== "string") return wrongType("/mediaType", "string", v.mediaType);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  return ending(v, mode, n, "mediaType data _meta", outer);
 }
 
 export function UrlSource(v: any, mode: number): Failure | undefined {
@@ -1004,26 +824,9 @@ export function UrlSource(v: any, mode: number): Failure | undefined {
 
 function UrlSource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.mediaType;
-    if (typeof x !== "string") return wrongType("/mediaType", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mediaType url _meta", outer);
-  }
-  return undefined;
+  if (typeof v.mediaType !== "string") return wrongType("/mediaType", "string", v.mediaType);
+  if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
+  return ending(v, mode, n, "mediaType url _meta", outer);
 }
 
 export function MediaSource(v: any, mode: number): Failure | undefined {
@@ -1047,40 +850,18 @@ export function ResourceLinkBlock(v: any, mode: number): Failure | undefined {
 
 function ResourceLinkBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (v.mimeType !== undefined) {
+    const f = field_mimeType(v, mode);
+    if (f !== undefined) return f;
+    if (v.mimeType !== undefined) n++;
   }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-      } else if (mode & 2) { delete v.mimeType; n--; }
-    }
+  if (v.title !== undefined) {
+    const f = field_title(v, mode);
+    if (f !== undefined) return f;
+    if (v.title !== undefined) n++;
   }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/title", "string", x);
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri mimeType title _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "uri mimeType title _meta", outer);
 }
 
 export function ResourceBlock(v: any, mode: number): Failure | undefined {
@@ -1090,44 +871,19 @@ export function ResourceBlock(v: any, mode: number): Failure | undefined {
 
 function ResourceBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v.mimeType !== undefined) {
+    const f = field_mimeType(v, mode);
+    if (f !== undefined) return f;
+    if (v.mimeType !== undefined) n++;
   }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
+  if (v.title !== undefined) {
+    const f = field_title(v, mode);
+    if (f !== undefined) return f;
+    if (v.title !== undefined) n++;
   }
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-      } else if (mode & 2) { delete v.mimeType; n--; }
-    }
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/title", "string", x);
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri mimeType title content _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "uri mimeType title content _meta", outer);
 }
 
 export function ContentBlock(v: any, mode: number): Failure | undefined {
@@ -1153,36 +909,16 @@ export function UsageStats(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.inputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/inputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.outputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/outputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "inputTokens outputTokens _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.inputTokens) || v.inputTokens < 0) return wrongNumber("/inputTokens", "integer of at least 0", v.inputTokens);
+  if (!Number.isInteger(v.outputTokens) || v.outputTokens < 0) return wrongNumber("/outputTokens", "integer of at least 0", v.outputTokens);
+  return ending(v, mode, n, "inputTokens outputTokens _meta");
 }
 
 export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.content;
     if (!Array.isArray(x)) return wrongType("/content", "array", x);
@@ -1209,18 +945,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId content attachments _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "sessionId content attachments _meta");
 }
 
 function isStopReason(x: string): boolean {
@@ -1243,10 +968,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.stopReason;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isStopReason(x)) return wrongValue("/stopReason", "\"end_turn\", \"cancelled\", \"max_tokens\" or \"error\"", x);
-  }
+  if (typeof v.stopReason !== "string" || (mode & 4) === 0 && !isStopReason(v.stopReason)) return wrongValue("/stopReason", "\"end_turn\", \"cancelled\", \"max_tokens\" or \"error\"", v.stopReason);
   {
     const x = v.usage;
     if (x !== undefined) {
@@ -1259,110 +981,45 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "stopReason usage _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "stopReason usage _meta");
 }
 
 export function SetModeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.mode;
-    if (typeof x !== "string") return wrongType("/mode", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId mode _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.mode !== "string") return wrongType("/mode", "string", v.mode);
+  return ending(v, mode, n, "sessionId mode _meta");
 }
 
 export function SetModeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.previousMode;
-    if (typeof x !== "string") return wrongType("/previousMode", "string", x);
-  }
-  {
-    const x = v.currentMode;
-    if (typeof x !== "string") return wrongType("/currentMode", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "previousMode currentMode _meta");
-  }
-  return undefined;
+  if (typeof v.previousMode !== "string") return wrongType("/previousMode", "string", v.previousMode);
+  if (typeof v.currentMode !== "string") return wrongType("/currentMode", "string", v.currentMode);
+  return ending(v, mode, n, "previousMode currentMode _meta");
 }
 
 export function SetConfigOptionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.key;
-    if (typeof x !== "string") return wrongType("/key", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.key !== "string") return wrongType("/key", "string", v.key);
   {
     const x = v.value;
     if (x === undefined) return wrongType("/value", "present", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId key value _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "sessionId key value _meta");
 }
 
 export function SetConfigOptionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.key;
-    if (typeof x !== "string") return wrongType("/key", "string", x);
-  }
+  if (typeof v.key !== "string") return wrongType("/key", "string", v.key);
   {
     const x = v.currentValue;
     if (x === undefined) return wrongType("/currentValue", "present", x);
@@ -1371,44 +1028,20 @@ export function SetConfigOptionResponse(v: any, mode: number): Failure | undefin
     const x = v.previousValue;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "key previousValue currentValue _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "key previousValue currentValue _meta");
 }
 
 export function RequestPermissionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.operation;
-    if (typeof x !== "string") return wrongType("/operation", "string", x);
-  }
-  {
-    const x = v.resource;
-    if (typeof x !== "string") return wrongType("/resource", "string", x);
-  }
-  {
-    const x = v.reason;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) { delete v.reason; n--; }
-    }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.operation !== "string") return wrongType("/operation", "string", v.operation);
+  if (typeof v.resource !== "string") return wrongType("/resource", "string", v.resource);
+  if (v.reason !== undefined) {
+    const f = field_reason(v, mode);
+    if (f !== undefined) return f;
+    if (v.reason !== undefined) n++;
   }
   {
     const x = v.toolCallId;
@@ -1419,18 +1052,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId operation resource reason toolCallId _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "sessionId operation resource reason toolCallId _meta");
 }
 
 function isPermissionScope(x: string): boolean {
@@ -1453,10 +1075,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.granted;
-    if (typeof x !== "boolean") return wrongType("/granted", "boolean", x);
-  }
+  if (typeof v.granted !== "boolean") return wrongType("/granted", "boolean", v.granted);
   {
     const x = v.remember;
     if (x !== undefined) {
@@ -1475,18 +1094,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       } else if (mode & 2) { delete v.scope; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "granted remember scope _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "granted remember scope _meta");
 }
 
 export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
@@ -1498,14 +1106,10 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.encoding;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/encoding", "string", x);
-      } else if (mode & 2) { delete v.encoding; n--; }
-    }
+  if (v.encoding !== undefined) {
+    const f = field_encoding(v, mode);
+    if (f !== undefined) return f;
+    if (v.encoding !== undefined) n++;
   }
   {
     const x = v.startLine;
@@ -1526,32 +1130,15 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.endLine; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path encoding startLine endLine _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "path encoding startLine endLine _meta");
 }
 
 export function ReadTextFileResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v.encoding;
-    if (typeof x !== "string") return wrongType("/encoding", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (typeof v.encoding !== "string") return wrongType("/encoding", "string", v.encoding);
   {
     const x = v.totalLines;
     if (x !== undefined) {
@@ -1561,27 +1148,12 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.totalLines; n--; }
     }
   }
-  {
-    const x = v.truncated;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
-      } else if (mode & 2) { delete v.truncated; n--; }
-    }
+  if (v.truncated !== undefined) {
+    const f = field_truncated(v, mode);
+    if (f !== undefined) return f;
+    if (v.truncated !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content encoding totalLines truncated _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "content encoding totalLines truncated _meta");
 }
 
 export function WriteTextFileRequest(v: any, mode: number): Failure | undefined {
@@ -1593,18 +1165,11 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v.encoding;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/encoding", "string", x);
-      } else if (mode & 2) { delete v.encoding; n--; }
-    }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v.encoding !== undefined) {
+    const f = field_encoding(v, mode);
+    if (f !== undefined) return f;
+    if (v.encoding !== undefined) n++;
   }
   {
     const x = v.createDirectories;
@@ -1624,44 +1189,16 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.overwrite; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path content encoding createDirectories overwrite _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "path content encoding createDirectories overwrite _meta");
 }
 
 export function WriteTextFileResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.bytesWritten;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/bytesWritten", "integer of at least 0", x);
-  }
-  {
-    const x = v.created;
-    if (typeof x !== "boolean") return wrongType("/created", "boolean", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "bytesWritten created _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.bytesWritten) || v.bytesWritten < 0) return wrongNumber("/bytesWritten", "integer of at least 0", v.bytesWritten);
+  if (typeof v.created !== "boolean") return wrongType("/created", "boolean", v.created);
+  return ending(v, mode, n, "bytesWritten created _meta");
 }
 
 export function CreateTerminalRequest(v: any, mode: number): Failure | undefined {
@@ -1673,20 +1210,10 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.args; n--; }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
   {
     const x = v.cwd;
@@ -1698,51 +1225,24 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/env", "object", x);
-        for (const k in x) {
-          const y = x[k];
-          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.env; n--; }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
-  {
-    const x = v.timeout;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) { delete v.timeout; n--; }
-    }
+  if (v.timeout !== undefined) {
+    const f = field_timeout(v, mode);
+    if (f !== undefined) return f;
+    if (v.timeout !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command args cwd env timeout _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "command args cwd env timeout _meta");
 }
 
 export function CreateTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.pid;
     if (x !== undefined) {
@@ -1752,18 +1252,7 @@ export function CreateTerminalResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.pid; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId pid _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "terminalId pid _meta");
 }
 
 function isOutputStream(x: string): boolean {
@@ -1784,10 +1273,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.data;
     if (x !== undefined) {
@@ -1806,28 +1292,14 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.stream; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId data stream _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "terminalId data stream _meta");
 }
 
 export function TerminalOutputResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.received;
-    if (typeof x !== "boolean") return wrongType("/received", "boolean", x);
-  }
+  if (typeof v.received !== "boolean") return wrongType("/received", "boolean", v.received);
   {
     const x = v.output;
     if (x !== undefined) {
@@ -1837,85 +1309,41 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.output; n--; }
     }
   }
-  {
-    const x = v.truncated;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
-      } else if (mode & 2) { delete v.truncated; n--; }
-    }
+  if (v.truncated !== undefined) {
+    const f = field_truncated(v, mode);
+    if (f !== undefined) return f;
+    if (v.truncated !== undefined) n++;
   }
-  {
-    const x = v.exitCode;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) { delete v.exitCode; n--; }
-    }
+  if (v.exitCode !== undefined) {
+    const f = field_exitCode(v, mode);
+    if (f !== undefined) return f;
+    if (v.exitCode !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "received output truncated exitCode _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "received output truncated exitCode _meta");
 }
 
 export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v.timeout !== undefined) {
+    const f = field_timeout(v, mode);
+    if (f !== undefined) return f;
+    if (v.timeout !== undefined) n++;
   }
-  {
-    const x = v.timeout;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) { delete v.timeout; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId timeout _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "terminalId timeout _meta");
 }
 
 export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.exitCode;
-    if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-  }
-  {
-    const x = v.signal;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/signal", "string", x);
-      } else if (mode & 2) { delete v.signal; n--; }
-    }
+  if (!Number.isInteger(v.exitCode)) return wrongNumber("/exitCode", "integer", v.exitCode);
+  if (v.signal !== undefined) {
+    const f = field_signal(v, mode);
+    if (f !== undefined) return f;
+    if (v.signal !== undefined) n++;
   }
   {
     const x = v.timedOut;
@@ -1926,36 +1354,18 @@ export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.timedOut; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "exitCode signal timedOut _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "exitCode signal timedOut _meta");
 }
 
 export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v.signal;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/signal", "string", x);
-      } else if (mode & 2) { delete v.signal; n--; }
-    }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v.signal !== undefined) {
+    const f = field_signal(v, mode);
+    if (f !== undefined) return f;
+    if (v.signal !== undefined) n++;
   }
   {
     const x = v.force;
@@ -1966,125 +1376,51 @@ export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.force; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId signal force _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "terminalId signal force _meta");
 }
 
 export function KillTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.killed;
-    if (typeof x !== "boolean") return wrongType("/killed", "boolean", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "killed _meta");
-  }
-  return undefined;
+  if (typeof v.killed !== "boolean") return wrongType("/killed", "boolean", v.killed);
+  return ending(v, mode, n, "killed _meta");
 }
 
 export function ReleaseTerminalRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId _meta");
-  }
-  return undefined;
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  return ending(v, mode, n, "terminalId _meta");
 }
 
 export function ReleaseTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.released;
-    if (typeof x !== "boolean") return wrongType("/released", "boolean", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "released _meta");
-  }
-  return undefined;
+  if (typeof v.released !== "boolean") return wrongType("/released", "boolean", v.released);
+  return ending(v, mode, n, "released _meta");
 }
 
 export function CancelNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v.reason !== undefined) {
+    const f = field_reason(v, mode);
+    if (f !== undefined) return f;
+    if (v.reason !== undefined) n++;
   }
-  {
-    const x = v.reason;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) { delete v.reason; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId reason _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "sessionId reason _meta");
 }
 
 export function PlanStep(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
   {
     const x = v.id;
     if (x !== undefined) {
@@ -2103,18 +1439,7 @@ export function PlanStep(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.status; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id description status _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "id description status _meta");
 }
 
 export function Plan(v: any, mode: number): Failure | undefined {
@@ -2142,28 +1467,14 @@ export function Plan(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.planId; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId steps _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "planId steps _meta");
 }
 
 export function MessageChunk(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.index;
     if (x !== undefined) {
@@ -2191,18 +1502,7 @@ export function MessageChunk(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.visible; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content index final visible _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "content index final visible _meta");
 }
 
 function isToolCallStatus(x: string): boolean {
@@ -2228,10 +1528,7 @@ export function Location(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-  }
+  if (typeof v.path !== "string") return wrongType("/path", "string", v.path);
   {
     const x = v.line;
     if (x !== undefined) {
@@ -2268,44 +1565,23 @@ export function Location(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.endColumn; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path line column endLine endColumn _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "path line column endLine endColumn _meta");
 }
 
 export function ToolCall(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.tool;
-    if (typeof x !== "string") return wrongType("/tool", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (typeof v.tool !== "string") return wrongType("/tool", "string", v.tool);
   {
     const x = v.input;
     if (x !== undefined) n++;
   }
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
-      } else if (mode & 2) { delete v.status; n--; }
-    }
+  if (v.status !== undefined) {
+    const f = field_status(v, mode);
+    if (f !== undefined) return f;
+    if (v.status !== undefined) n++;
   }
   {
     const x = v.requiresPermission;
@@ -2316,68 +1592,24 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.requiresPermission; n--; }
     }
   }
-  {
-    const x = v.location;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Location(x, mode);
-          if (f !== undefined) return within("/location", f);
-        }
-      } else if (mode & 2) { delete v.location; n--; }
-    }
+  if (v.location !== undefined) {
+    const f = field_location(v, mode);
+    if (f !== undefined) return f;
+    if (v.location !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id tool input status requiresPermission location _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "id tool input status requiresPermission location _meta");
 }
 
 export function DiffHunk(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 5;
-  {
-    const x = v.oldStart;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/oldStart", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.oldLines;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/oldLines", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.newStart;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/newStart", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.newLines;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/newLines", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "oldStart oldLines newStart newLines content _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.oldStart) || v.oldStart < 0 || v.oldStart > 4294967295) return wrongNumber("/oldStart", "integer from 0 to 4294967295", v.oldStart);
+  if (!Number.isInteger(v.oldLines) || v.oldLines < 0 || v.oldLines > 4294967295) return wrongNumber("/oldLines", "integer from 0 to 4294967295", v.oldLines);
+  if (!Number.isInteger(v.newStart) || v.newStart < 0 || v.newStart > 4294967295) return wrongNumber("/newStart", "integer from 0 to 4294967295", v.newStart);
+  if (!Number.isInteger(v.newLines) || v.newLines < 0 || v.newLines > 4294967295) return wrongNumber("/newLines", "integer from 0 to 4294967295", v.newLines);
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  return ending(v, mode, n, "oldStart oldLines newStart newLines content _meta");
 }
 
 export function DiffOutput(v: any, mode: number): Failure | undefined {
@@ -2387,10 +1619,7 @@ export function DiffOutput(v: any, mode: number): Failure | undefined {
 
 function DiffOutput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-  }
+  if (typeof v.path !== "string") return wrongType("/path", "string", v.path);
   {
     const x = v.hunks;
     if (!Array.isArray(x)) return wrongType("/hunks", "array", x);
@@ -2403,18 +1632,7 @@ function DiffOutput_(v: any, mode: number, n: number, outer: string): Failure | 
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path hunks _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "path hunks _meta", outer);
 }
 
 export function TerminalOutput(v: any, mode: number): Failure | undefined {
@@ -2424,10 +1642,7 @@ export function TerminalOutput(v: any, mode: number): Failure | undefined {
 
 function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.command;
     if (x !== undefined) {
@@ -2437,14 +1652,10 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) { delete v.command; n--; }
     }
   }
-  {
-    const x = v.exitCode;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) { delete v.exitCode; n--; }
-    }
+  if (v.exitCode !== undefined) {
+    const f = field_exitCode(v, mode);
+    if (f !== undefined) return f;
+    if (v.exitCode !== undefined) n++;
   }
   {
     const x = v.stdout;
@@ -2464,18 +1675,7 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) { delete v.stderr; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId command exitCode stdout stderr _meta", outer);
-  }
-  return undefined;
+  return ending(v, mode, n, "terminalId command exitCode stdout stderr _meta", outer);
 }
 
 export function ToolOutput(v: any, mode: number): Failure | undefined {
@@ -2505,18 +1705,11 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
-      } else if (mode & 2) { delete v.status; n--; }
-    }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (v.status !== undefined) {
+    const f = field_status(v, mode);
+    if (f !== undefined) return f;
+    if (v.status !== undefined) n++;
   }
   {
     const x = v.output;
@@ -2530,14 +1723,10 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.output; n--; }
     }
   }
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/error", "string", x);
-      } else if (mode & 2) { delete v.error; n--; }
-    }
+  if (v.error !== undefined) {
+    const f = field_error(v, mode);
+    if (f !== undefined) return f;
+    if (v.error !== undefined) n++;
   }
   {
     const x = v.duration;
@@ -2548,56 +1737,21 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.duration; n--; }
     }
   }
-  {
-    const x = v.location;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Location(x, mode);
-          if (f !== undefined) return within("/location", f);
-        }
-      } else if (mode & 2) { delete v.location; n--; }
-    }
+  if (v.location !== undefined) {
+    const f = field_location(v, mode);
+    if (f !== undefined) return f;
+    if (v.location !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id status output error duration location _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "id status output error duration location _meta");
 }
 
 export function Command(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name description _meta");
-  }
-  return undefined;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
+  return ending(v, mode, n, "name description _meta");
 }
 
 export function AvailableCommands(v: any, mode: number): Failure | undefined {
@@ -2616,28 +1770,14 @@ export function AvailableCommands(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "commands _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "commands _meta");
 }
 
 export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.currentMode;
-    if (typeof x !== "string") return wrongType("/currentMode", "string", x);
-  }
+  if (typeof v.currentMode !== "string") return wrongType("/currentMode", "string", v.currentMode);
   {
     const x = v.previousMode;
     if (x !== undefined) {
@@ -2647,37 +1787,19 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.previousMode; n--; }
     }
   }
-  {
-    const x = v.reason;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) { delete v.reason; n--; }
-    }
+  if (v.reason !== undefined) {
+    const f = field_reason(v, mode);
+    if (f !== undefined) return f;
+    if (v.reason !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "previousMode currentMode reason _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "previousMode currentMode reason _meta");
 }
 
 export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.key;
-    if (typeof x !== "string") return wrongType("/key", "string", x);
-  }
+  if (typeof v.key !== "string") return wrongType("/key", "string", v.key);
   {
     const x = v.currentValue;
     if (x === undefined) return wrongType("/currentValue", "present", x);
@@ -2695,28 +1817,14 @@ export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.source; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "key previousValue currentValue source _meta");
-  }
-  return undefined;
+  return ending(v, mode, n, "key previousValue currentValue source _meta");
 }
 
 function SessionNotification_plan(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = Plan(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = Plan(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2728,11 +1836,8 @@ function SessionNotification_plan(v: any, mode: number, n: number): Failure | un
 function SessionNotification_agent_message_chunk(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = MessageChunk(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = MessageChunk(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2744,11 +1849,8 @@ function SessionNotification_agent_message_chunk(v: any, mode: number, n: number
 function SessionNotification_tool_call(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = ToolCall(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = ToolCall(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2760,11 +1862,8 @@ function SessionNotification_tool_call(v: any, mode: number, n: number): Failure
 function SessionNotification_tool_call_update(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = ToolCallUpdate(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = ToolCallUpdate(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2776,11 +1875,8 @@ function SessionNotification_tool_call_update(v: any, mode: number, n: number): 
 function SessionNotification_available_commands(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = AvailableCommands(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = AvailableCommands(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2792,11 +1888,8 @@ function SessionNotification_available_commands(v: any, mode: number, n: number)
 function SessionNotification_current_mode_update(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = CurrentModeUpdate(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = CurrentModeUpdate(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2808,11 +1901,8 @@ function SessionNotification_current_mode_update(v: any, mode: number, n: number
 function SessionNotification_config_option_update(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = ConfigOptionUpdate(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = ConfigOptionUpdate(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2825,10 +1915,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.timestamp;
     if (x !== undefined) {
@@ -2839,12 +1926,10 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.timestamp; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
+  if (v._meta !== undefined) {
+    const f = field__meta(v, mode);
+    if (f !== undefined) return f;
+    if (v._meta !== undefined) n++;
   }
   const tag = v.type;
   switch (tag) {
