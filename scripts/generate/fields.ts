@@ -8,7 +8,7 @@ export const property = (name: string): string =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? `v.${name}` : `v[${quote(name)}]`;
 
 /** A check of so many lines that several records have is a function. */
-const longCheck = 7;
+const longCheck = 10;
 
 /** The functions of checks that several records have. Modules that share one share the names too. */
 export class SharedChecks {

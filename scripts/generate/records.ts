@@ -103,10 +103,12 @@ export class RecordWriter {
       const branches = this.#union(name, record.union, keys, lines);
       return [...branches, [...lines, "}"]];
     }
-    if (ending !== undefined)
-      return [
-        [...lines, `return ${ending}(v, mode, n, ${quote(keys)}${begun.shared ? ", outer" : ""});`, "}"],
-      ];
+    if (ending !== undefined) {
+      const call = `${ending}(v, mode, n, ${quote(keys)}${begun.shared ? ", outer" : ""})`;
+      // most messages need no call
+      lines.push(`if (v._meta === undefined && (mode & ${strict | extras}) === 0) return undefined;`);
+      return [[...lines, `return ${call};`, "}"]];
+    }
     if (!record.open) lines.push(...keyCheck(quote(keys), begun.shared ?? false));
     return [[...lines, "return undefined;", "}"]];
   }

@@ -19,16 +19,6 @@ function ending3(v: any, mode: number, n: number, known: string, outer = ""): Fa
   return undefined;
 }
 
-function field_description2(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      if (typeof x !== "string") return wrongType("/description", "string", x);
-    }
-  }
-  return undefined;
-}
-
 function ending4(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
   {
     const x = v._meta;
@@ -46,18 +36,6 @@ function ending4(v: any, mode: number, n: number, known: string, outer = ""): Fa
   return undefined;
 }
 
-function field_title3(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/title", "string or null", x);
-      }
-    }
-  }
-  return undefined;
-}
-
 function field_annotations2(v: any, mode: number): Failure | undefined {
   {
     const x = v.annotations;
@@ -66,36 +44,6 @@ function field_annotations2(v: any, mode: number): Failure | undefined {
         const f = Annotations(x, mode);
         if (f !== undefined) return within("/annotations", f);
       }
-    }
-  }
-  return undefined;
-}
-
-function field_mimeType2(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-    }
-  }
-  return undefined;
-}
-
-function field_title4(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      if (typeof x !== "string") return wrongType("/title", "string", x);
-    }
-  }
-  return undefined;
-}
-
-function field__meta2(v: any, mode: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
     }
   }
   return undefined;
@@ -166,16 +114,6 @@ function field_background2(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function field_stopReason2(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.stopReason;
-    if (x !== undefined) {
-      if (typeof x !== "string") return wrongType("/stopReason", "string", x);
-    }
-  }
-  return undefined;
-}
-
 function field_content2(v: any, mode: number): Failure | undefined {
   {
     const x = v.content;
@@ -227,10 +165,12 @@ export function PermissionRequest(v: any, mode: number): Failure | undefined {
     }
     if (x.length < 1) return tooFew("/options", 1, x.length);
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.subject;
@@ -242,6 +182,7 @@ export function PermissionRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "title description subject options _meta");
 }
 
@@ -276,10 +217,14 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title3(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/title", "string or null", x);
+      }
+    }
   }
   {
     const x = v.kind;
@@ -355,6 +300,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
 }
 
@@ -424,6 +370,7 @@ function Annotations(v: any, mode: number): Failure | undefined {
       if (!Number.isFinite(x) || x < 0 || x > 1) return wrongNumber("/priority", "number from 0 to 1", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "audience lastModified priority _meta");
 }
 
@@ -435,6 +382,7 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "text annotations _meta", outer);
 }
 
@@ -455,6 +403,7 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "data mimeType uri annotations _meta", outer);
 }
 
@@ -467,6 +416,7 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "data mimeType annotations _meta", outer);
 }
 
@@ -479,10 +429,12 @@ function Icon(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/src", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/src", "a URI with a scheme", x);
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType2(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
   {
     const x = v.sizes;
@@ -504,6 +456,7 @@ function Icon(v: any, mode: number): Failure | undefined {
       if (mode & 16 && x !== "light" && x !== "dark" && !x.startsWith("_")) return wrongValue("/theme", "light, dark or a name that begins with \"_\"", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "src mimeType sizes theme _meta");
 }
 
@@ -515,15 +468,19 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.icons;
@@ -540,10 +497,12 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       }
     }
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType2(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
   {
     const x = v.size;
@@ -557,6 +516,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "name uri title description icons mimeType size annotations _meta", outer);
 }
 
@@ -585,11 +545,14 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType2(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "text uri mimeType _meta", outer);
 }
 
@@ -601,11 +564,14 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType2(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "blob uri mimeType _meta", outer);
 }
 
@@ -620,6 +586,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "resource annotations _meta", outer);
 }
 
@@ -629,6 +596,7 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "content _meta", outer);
 }
 
@@ -643,15 +611,19 @@ function DiffChange(v: any, mode: number): Failure | undefined {
       if (mode & 16 && x !== "text" && x !== "binary" && x !== "directory" && x !== "symlink" && !x.startsWith("_")) return wrongValue("/fileType", "text, binary, directory, symlink or a name that begins with \"_\"", x);
     }
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType2(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
-  if (v._meta !== undefined) {
-    const f = field__meta2(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
   }
   const tag = v.operation;
   switch (tag) {
@@ -677,6 +649,7 @@ function DiffPatch(v: any, mode: number): Failure | undefined {
     if (mode & 16 && x !== "git_patch" && !x.startsWith("_")) return wrongValue("/format", "git_patch or a name that begins with \"_\"", x);
   }
   if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "format text _meta");
 }
 
@@ -726,12 +699,14 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "path newText oldText changes patch _meta", outer);
 }
 
 function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "terminalId _meta", outer);
 }
 
@@ -751,6 +726,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 1 || x > 4294967295) return wrongNumber("/line", "integer from 1 to 4294967295", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "path line _meta");
 }
 
@@ -762,12 +738,14 @@ function ToolCallCapabilities(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.cancel !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "cancel _meta");
 }
 
 function ToolCallCancelCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "_meta");
 }
 
@@ -777,6 +755,7 @@ function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: stri
     const f = ToolCallUpdate(v.toolCall, mode);
     if (f !== undefined) return within("/toolCall", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "toolCall _meta", outer);
 }
 
@@ -802,6 +781,7 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
       if (typeof x !== "string") return wrongType("/terminalId", "string", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "command cwd toolCallId terminalId _meta", outer);
 }
 
@@ -816,6 +796,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/kind", "string", x);
     if (mode & 16 && x !== "allow_once" && x !== "allow_always" && x !== "reject_once" && x !== "reject_always" && !x.startsWith("_")) return wrongValue("/kind", "allow_once, allow_always, reject_once, reject_always or a name that begins with \"_\"", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "optionId name kind _meta");
 }
 
@@ -835,10 +816,12 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
   {
     const x = v.required;
@@ -852,11 +835,14 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "type title properties required description _meta");
 }
 
@@ -886,24 +872,31 @@ function EnumOption(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.const !== "string") return wrongType("/const", "string", v.const);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "const title description _meta");
 }
 
 function StringPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.minLength;
@@ -970,19 +963,24 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (x.length < 1) return tooFew("/oneOf", 1, x.length);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
 }
 
 function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.minimum;
@@ -1005,19 +1003,24 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (!Number.isFinite(x)) return wrongNumber("/default", "number", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "title description minimum maximum default _meta", outer);
 }
 
 function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.minimum;
@@ -1040,19 +1043,24 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       if (!Number.isInteger(x)) return wrongNumber("/default", "integer", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "title description minimum maximum default _meta", outer);
 }
 
 function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.default;
@@ -1061,6 +1069,7 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
       if (typeof x !== "boolean") return wrongType("/default", "boolean", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "title description default _meta", outer);
 }
 
@@ -1089,6 +1098,7 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/enum", 1, x.length);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "enum _meta", outer);
 }
 
@@ -1107,6 +1117,7 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/anyOf", 1, x.length);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "anyOf _meta", outer);
 }
 
@@ -1116,15 +1127,19 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     const f = MultiSelectItems(v.items, mode);
     if (f !== undefined) return within("/items", f);
   }
-  if (v.title !== undefined) {
-    const f = field_title4(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/title", "string", x);
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.minItems;
@@ -1152,6 +1167,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "title description minItems maxItems items default _meta", outer);
 }
 
@@ -1183,6 +1199,7 @@ function EnvVariable(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/value", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/value", "string without NUL and lone surrogates", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "name value _meta");
 }
 
@@ -1190,10 +1207,12 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
   n += 2;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   if (v.args !== undefined) {
     const f = field_args2(v, mode);
@@ -1205,6 +1224,7 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
     if (f !== undefined) return f;
     if (v.env !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "methodId name description args env _meta", outer);
 }
 
@@ -1212,11 +1232,14 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
   n += 2;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "methodId name description _meta", outer);
 }
 
@@ -1226,10 +1249,12 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.category;
@@ -1239,10 +1264,12 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
       if (mode & 16 && x !== "mode" && x !== "model" && x !== "model_config" && x !== "thought_level" && !x.startsWith("_")) return wrongValue("/category", "mode, model, model_config, thought_level or a name that begins with \"_\"", x);
     }
   }
-  if (v._meta !== undefined) {
-    const f = field__meta2(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
   }
   const tag = v.type;
   switch (tag) {
@@ -1282,11 +1309,14 @@ function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.value !== "string") return wrongType("/value", "string", v.value);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "value name description _meta");
 }
 
@@ -1309,6 +1339,7 @@ function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
     }
     if (x.length < 1) return tooFew("/options", 1, x.length);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "groupId name options _meta");
 }
 
@@ -1353,6 +1384,7 @@ function AvailableCommandInput(v: any, mode: number): Failure | undefined {
 function TextCommandInput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "hint _meta", outer);
 }
 
@@ -1370,6 +1402,7 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "name description input _meta", outer);
 }
 
@@ -1389,15 +1422,19 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta2(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason2(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/stopReason", "string", x);
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -1456,12 +1493,14 @@ function BackgroundWork(v: any, mode: number): Failure | undefined {
 function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "toolCallId _meta", outer);
 }
 
 function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "sessionId _meta", outer);
 }
 
@@ -1471,6 +1510,7 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "background _meta", outer);
 }
 
@@ -1520,6 +1560,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 0) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
 }
 
@@ -1539,15 +1580,19 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta2(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason2(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/stopReason", "string", x);
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -1649,6 +1694,7 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "messageId content _meta", outer);
 }
 
@@ -1660,6 +1706,7 @@ function UserMessage_(v: any, mode: number, n: number, outer: string): Failure |
     if (f !== undefined) return f;
     if (v.content !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "messageId content _meta", outer);
 }
 
@@ -1670,6 +1717,7 @@ function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): 
     const f = ToolCallContent(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "toolCallId content _meta", outer);
 }
 
@@ -1678,6 +1726,7 @@ function TerminalOutput(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "data _meta");
 }
 
@@ -1698,6 +1747,7 @@ export function ExitStatus(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string") return wrongType("/signal", "string", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "exitCode signal _meta");
 }
 
@@ -1707,6 +1757,7 @@ function TerminalSize(v: any, mode: number): Failure | undefined {
   n += 2;
   if (!Number.isInteger(v.cols) || v.cols < 1 || v.cols > 65535) return wrongNumber("/cols", "integer from 1 to 65535", v.cols);
   if (!Number.isInteger(v.rows) || v.rows < 1 || v.rows > 65535) return wrongNumber("/rows", "integer from 1 to 65535", v.rows);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "cols rows _meta");
 }
 
@@ -1718,6 +1769,7 @@ function TerminalCapabilities(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.cancel !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "cancel _meta");
 }
 
@@ -1786,6 +1838,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "terminalId command cwd output exitStatus size capabilities _meta", outer);
 }
 
@@ -1793,6 +1846,7 @@ function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): F
   n += 2;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "terminalId data _meta", outer);
 }
 
@@ -1829,6 +1883,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/status", "string", x);
     if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "completed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "pending, in_progress, completed, cancelled or a name that begins with \"_\"", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "content priority status _meta");
 }
 
@@ -1847,6 +1902,7 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "planId entries _meta", outer);
 }
 
@@ -1858,6 +1914,7 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "planId uri _meta", outer);
 }
 
@@ -1865,6 +1922,7 @@ function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure 
   n += 2;
   if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "planId content _meta", outer);
 }
 
@@ -1874,12 +1932,14 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
     const f = PlanUpdateContent(v.plan, mode);
     if (f !== undefined) return within("/plan", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "plan _meta", outer);
 }
 
 function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "planId _meta", outer);
 }
 
@@ -1897,6 +1957,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "availableCommands _meta", outer);
 }
 
@@ -1914,14 +1975,19 @@ function ConfigOptionUpdate_(v: any, mode: number, n: number, outer: string): Fa
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "configOptions _meta", outer);
 }
 
 function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title3(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/title", "string or null", x);
+      }
+    }
   }
   {
     const x = v.updatedAt;
@@ -1933,6 +1999,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "title updatedAt _meta", outer);
 }
 
@@ -1942,6 +2009,7 @@ function Cost(v: any, mode: number): Failure | undefined {
   n += 2;
   if (!Number.isFinite(v.amount)) return wrongNumber("/amount", "number", v.amount);
   if (typeof v.currency !== "string") return wrongType("/currency", "string", v.currency);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "amount currency _meta");
 }
 
@@ -1961,6 +2029,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "used size cost _meta", outer);
 }
 
@@ -1976,11 +2045,14 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
     if (typeof x !== "string") return wrongType("/title", "string", x);
     if (x.length < 1) return wrongValue("/title", "non-empty string", x);
   }
-  if (v.description !== undefined) {
-    const f = field_description2(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "severity title description _meta", outer);
 }
 
@@ -2018,6 +2090,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "compactionId status summary error _meta", outer);
 }
 
@@ -2028,6 +2101,7 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "compactionId content _meta", outer);
 }
 
@@ -2039,16 +2113,21 @@ function SubagentSessionCapabilities(v: any, mode: number): Failure | undefined 
     if (f !== undefined) return f;
     if (v.cancel !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending3(v, mode, n, "cancel _meta");
 }
 
 function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
-  if (v.title !== undefined) {
-    const f = field_title3(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/title", "string or null", x);
+      }
+    }
   }
   {
     const x = v.description;
@@ -2103,6 +2182,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
 }
 
@@ -2150,5 +2230,6 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (f !== undefined) return f;
     if (v.content !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending4(v, mode, n, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
 }

@@ -20,42 +20,6 @@ export function ending(v: any, mode: number, n: number, known: string, outer = "
   return undefined;
 }
 
-export function field_title(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      } else if (mode & 2) { delete v.title; }
-    }
-  }
-  return undefined;
-}
-
-export function field_description(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; }
-      } else if (mode & 2) { delete v.description; }
-    }
-  }
-  return undefined;
-}
-
-export function field_mimeType(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; }
-      } else if (mode & 2) { delete v.mimeType; }
-    }
-  }
-  return undefined;
-}
-
 export function field_args(v: any, mode: number): Failure | undefined {
   {
     const x = v.args;
@@ -77,18 +41,6 @@ export function field_args(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-export function field__meta(v: any, mode: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; }
-      } else if (mode & 2) { delete v._meta; }
-    }
-  }
-  return undefined;
-}
-
 export function ending2(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
   {
     const x = v._meta;
@@ -102,30 +54,6 @@ export function ending2(v: any, mode: number, n: number, known: string, outer = 
   if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, known, outer);
-  }
-  return undefined;
-}
-
-export function field_title2(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; }
-      }
-    }
-  }
-  return undefined;
-}
-
-export function field_stopReason(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.stopReason;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; }
-      } else if (mode & 2) { delete v.stopReason; }
-    }
   }
   return undefined;
 }
@@ -169,6 +97,7 @@ export function Terminal(v: any, mode: number): Failure | undefined {
 export function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId _meta", outer);
 }
 
@@ -188,7 +117,32 @@ export function EnvVariable(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/value", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/value", "string without NUL and lone surrogates", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name value _meta");
+}
+
+export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  return ElicitationSessionScope_(v, mode, 0, "");
+}
+
+export function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  n += 1;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  {
+    const x = v.toolCallId;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
+      } else if (mode & 2) { delete v.toolCallId; n--; }
+    }
+  }
+  if (mode & 1073741825) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
+  }
+  return undefined;
 }
 
 export function isElicitationSchemaType(x: string): boolean {
@@ -210,11 +164,16 @@ export function EnumOption(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.const !== "string") return wrongType("/const", "string", v.const);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "const title description _meta");
 }
 
@@ -224,15 +183,23 @@ export function NumberPropertySchema(v: any, mode: number): Failure | undefined 
 }
 
 export function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.minimum;
@@ -261,6 +228,7 @@ export function NumberPropertySchema_(v: any, mode: number, n: number, outer: st
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description minimum maximum default _meta", outer);
 }
 
@@ -270,15 +238,23 @@ export function IntegerPropertySchema(v: any, mode: number): Failure | undefined
 }
 
 export function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.minimum;
@@ -307,6 +283,7 @@ export function IntegerPropertySchema_(v: any, mode: number, n: number, outer: s
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description minimum maximum default _meta", outer);
 }
 
@@ -316,15 +293,23 @@ export function BooleanPropertySchema(v: any, mode: number): Failure | undefined
 }
 
 export function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.default;
@@ -335,6 +320,7 @@ export function BooleanPropertySchema_(v: any, mode: number, n: number, outer: s
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description default _meta", outer);
 }
 
@@ -360,6 +346,7 @@ export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.params; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "serverId requestId method params _meta");
 }
 
@@ -380,11 +367,16 @@ export function Implementation(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.version !== "string") return wrongType("/version", "string", v.version);
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name title version _meta");
 }
 
@@ -396,10 +388,87 @@ export function LlmProtocol(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
+export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 1;
+  {
+    const x = v.state;
+    if (typeof x !== "string") return wrongType("/state", "string", x);
+    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
+  }
+  field: {
+    const x = v.accounts;
+    if (x !== undefined) {
+      n++;
+      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
+      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
+      let w = 0;
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = AuthAccount(y, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
+        }
+        if (w !== i) x[w] = y;
+        w++;
+      }
+      if (w !== x.length) x.length = w;
+    }
+  }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "state accounts _meta");
+}
+
 export function AuthState(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
   if (mode & 16 && v !== "authenticated" && v !== "unauthenticated" && v !== "not_required" && v !== "unknown" && !v.startsWith("_")) return wrongValue("", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", v);
   return undefined;
+}
+
+export function AuthAccount(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 1;
+  if (typeof v.label !== "string") return wrongType("/label", "string", v.label);
+  {
+    const x = v.active;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
+      } else if (mode & 2) { delete v.active; n--; }
+    }
+  }
+  {
+    const x = v.name;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
+    }
+  }
+  {
+    const x = v.email;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
+      } else if (mode & 2) { delete v.email; n--; }
+    }
+  }
+  {
+    const x = v.organization;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
+      } else if (mode & 2) { delete v.organization; n--; }
+    }
+  }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "label active name email organization _meta");
 }
 
 export const SessionConfigId = SessionId;
@@ -418,11 +487,16 @@ export function SessionConfigSelectOption(v: any, mode: number): Failure | undef
   n += 2;
   if (typeof v.value !== "string") return wrongType("/value", "string", v.value);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "value name description _meta");
 }
 
@@ -454,6 +528,7 @@ export function SetSessionTitleResponse(v: any, mode: number): Failure | undefin
   let n = 0;
   n += 1;
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title _meta");
 }
 
@@ -491,6 +566,7 @@ export function Usage(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.cachedWriteTokens; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
 }
 
@@ -529,6 +605,7 @@ export function PlanMarkdown_(v: any, mode: number, n: number, outer: string): F
   n += 2;
   if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId content _meta", outer);
 }
 
@@ -540,6 +617,7 @@ export function PlanRemoved(v: any, mode: number): Failure | undefined {
 export function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId _meta", outer);
 }
 
@@ -549,6 +627,7 @@ export function Cost(v: any, mode: number): Failure | undefined {
   n += 2;
   if (!Number.isFinite(v.amount)) return wrongNumber("/amount", "number", v.amount);
   if (typeof v.currency !== "string") return wrongType("/currency", "string", v.currency);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "amount currency _meta");
 }
 
@@ -575,11 +654,16 @@ export function Notice_(v: any, mode: number, n: number, outer: string): Failure
     if (typeof x !== "string") return wrongType("/title", "string", x);
     if (x.length < 1) return wrongValue("/title", "non-empty string", x);
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "severity title description _meta", outer);
 }
 
@@ -596,14 +680,18 @@ export function CompleteElicitationNotification(v: any, mode: number): Failure |
   let n = 0;
   n += 1;
   if (typeof v.elicitationId !== "string") return wrongType("/elicitationId", "string", v.elicitationId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "elicitationId _meta");
 }
+
+export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function DisableProviderRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
   if (typeof v.providerId !== "string") return wrongType("/providerId", "string", v.providerId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providerId _meta");
 }
 
@@ -613,6 +701,7 @@ export function HttpHeader(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.value !== "string") return wrongType("/value", "string", v.value);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name value _meta");
 }
 
@@ -625,6 +714,7 @@ export function McpServerAcp_(v: any, mode: number, n: number, outer: string): F
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.serverId !== "string") return wrongType("/serverId", "string", v.serverId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name serverId _meta", outer);
 }
 
@@ -646,6 +736,7 @@ export function SetSessionTitleRequest(v: any, mode: number): Failure | undefine
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId title _meta");
 }
 
@@ -667,6 +758,7 @@ export function SelectedPermissionOutcome(v: any, mode: number): Failure | undef
 export function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "optionId _meta", outer);
 }
 
@@ -684,6 +776,7 @@ export function MessageMcpResponse_result(v: any, mode: number, n: number): Fail
     const x = v.result;
     if (x === undefined) return wrongType("/result", "present", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "result _meta");
 }
 
@@ -693,6 +786,7 @@ export function MessageMcpResponse_error(v: any, mode: number, n: number): Failu
     const f = McpError(v.error, mode);
     if (f !== undefined) return within("/error", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "error _meta");
 }
 
@@ -745,6 +839,7 @@ export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined
     const x = v.params;
     if (x !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "method params _meta");
 }
 

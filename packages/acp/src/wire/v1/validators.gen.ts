@@ -2,21 +2,9 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../../validation/failure.ts";
-import { ending, field_title, field_description, field_mimeType, field_args, field__meta, ending2, field_title2, field_stopReason, field_additionalDirectories, SessionId, Terminal, Terminal_, EnvVariable, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, SessionConfigSelectOption, SessionConfigBoolean_, Usage, Error, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
+import { ending, field_args, ending2, field_additionalDirectories, SessionId, Terminal, Terminal_, EnvVariable, ElicitationSessionScope_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, SessionConfigSelectOption, SessionConfigBoolean_, Usage, Error, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
 
-export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, EnvVariable, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, AuthMethodId, Implementation, ProviderId, LlmProtocol, AuthState, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, SetSessionTitleResponse, Usage, Error, ErrorCode, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
-
-function field_name(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; }
-      } else if (mode & 2) { delete v.name; }
-    }
-  }
-  return undefined;
-}
+export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, EnvVariable, ElicitationSessionScope, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, AuthMethodId, Implementation, ProviderId, LlmProtocol, AuthStatusResponse, AuthState, AuthAccount, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, SetSessionTitleResponse, Usage, Error, ErrorCode, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, AuthStatusUpdateNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
 
 function field_annotations(v: any, mode: number): Failure | undefined {
   {
@@ -122,16 +110,6 @@ function field_usage(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function field_terminal(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.terminal;
-    if (x !== undefined) {
-      if (typeof x !== "boolean") { if (mode & 1) return wrongType("/terminal", "boolean", x); v.terminal = false; }
-    }
-  }
-  return undefined;
-}
-
 function field_mcpServers(v: any, mode: number): Failure | undefined {
   {
     const x = v.mcpServers;
@@ -195,6 +173,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId path content _meta");
 }
 
@@ -228,6 +207,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.limit; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId path line limit _meta");
 }
 
@@ -252,6 +232,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId toolCall options _meta");
 }
 
@@ -281,15 +262,23 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) { delete v.status; n--; }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.name !== undefined) {
-    const f = field_name(v, mode);
-    if (f !== undefined) return f;
-    if (v.name !== undefined) n++;
+  {
+    const x = v.name;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
+    }
   }
   field: {
     const x = v.content;
@@ -341,6 +330,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     const x = v.rawOutput;
     if (x !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCallId kind status title name content locations rawInput rawOutput _meta", outer);
 }
 
@@ -457,6 +447,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.priority; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "audience lastModified priority _meta");
 }
 
@@ -487,6 +478,7 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "annotations text _meta", outer);
 }
 
@@ -513,6 +505,7 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.uri; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "annotations data mimeType uri _meta", outer);
 }
 
@@ -530,6 +523,7 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "annotations data mimeType _meta", outer);
 }
 
@@ -547,15 +541,23 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
   field: {
     const x = v.size;
@@ -566,11 +568,16 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.size; n--; }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "annotations description mimeType name size title uri _meta", outer);
 }
 
@@ -600,11 +607,16 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
   n += 2;
   if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mimeType text uri _meta", outer);
 }
 
@@ -617,11 +629,16 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
   n += 2;
   if (typeof v.blob !== "string") return wrongType("/blob", "string", v.blob);
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "blob mimeType uri _meta", outer);
 }
 
@@ -641,6 +658,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "annotations resource _meta", outer);
 }
 
@@ -655,6 +673,7 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content _meta", outer);
 }
 
@@ -680,6 +699,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) { delete v.oldText; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path oldText newText _meta", outer);
 }
 
@@ -702,6 +722,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.line; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path line _meta");
 }
 
@@ -712,6 +733,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.kind !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(v.kind)) return wrongValue("/kind", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", v.kind);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "optionId name kind _meta");
 }
 
@@ -780,6 +802,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.outputByteLimit; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId command args env cwd outputByteLimit _meta");
 }
 
@@ -789,6 +812,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId terminalId _meta");
 }
 
@@ -860,10 +884,14 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   let n = 0;
   n += 1;
   if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.mode;
   switch (tag) {
@@ -874,30 +902,6 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   }
   if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return CreateElicitationRequest_other(v, mode, n + 1);
   return wrongValue("/mode", "\"form\", \"url\" or another string, of your own with a leading \"_\"", tag);
-}
-
-export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return ElicitationSessionScope_(v, mode, 0, "");
-}
-
-function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
-      } else if (mode & 2) { delete v.toolCallId; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
-  }
-  return undefined;
 }
 
 export function ElicitationRequestScope(v: any, mode: number): Failure | undefined {
@@ -928,10 +932,14 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(x)) { if (mode & 1) return wrongValue("/type", "\"object\"", x); v.type = "object"; }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
   {
     const x = v.properties;
@@ -961,11 +969,16 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.required; n--; }
     }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "type title properties required description _meta");
 }
 
@@ -1011,15 +1024,23 @@ export function StringPropertySchema(v: any, mode: number): Failure | undefined 
 }
 
 function StringPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.minLength;
@@ -1097,6 +1118,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.oneOf; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
 }
 
@@ -1129,6 +1151,7 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "enum _meta", outer);
 }
 
@@ -1151,6 +1174,7 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "anyOf _meta", outer);
 }
 
@@ -1165,15 +1189,23 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     const f = MultiSelectItems(v.items, mode);
     if (f !== undefined) return within("/items", f);
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.minItems;
@@ -1211,6 +1243,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description minItems maxItems items default _meta", outer);
 }
 
@@ -1306,6 +1339,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.agentInfo; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion agentCapabilities authMethods agentInfo _meta");
 }
 
@@ -1371,6 +1405,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.providers; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers?providers _meta");
 }
 
@@ -1398,6 +1433,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/embeddedContext", "boolean", x); v.embeddedContext = false; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "image audio embeddedContext _meta");
 }
 
@@ -1425,6 +1461,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/acp", "boolean", x); v.acp = false; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "http sse acp?mcp_over_acp _meta");
 }
 
@@ -1551,6 +1588,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.close; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "list delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title resume close _meta");
 }
 
@@ -1560,6 +1598,7 @@ export function SessionListCapabilities(v: any, mode: number): Failure | undefin
 }
 
 function SessionListCapabilities_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "_meta", outer);
 }
 
@@ -1582,6 +1621,7 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       } else if (mode & 2) { delete v.mode; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mode _meta");
 }
 
@@ -1600,6 +1640,7 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       } else if (mode & 2) { delete v.override; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "override _meta");
 }
 
@@ -1644,6 +1685,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.logout; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "status?auth_status logout _meta");
 }
 
@@ -1675,10 +1717,14 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
   n += 2;
   if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   if (v.args !== undefined) {
     const f = field_args(v, mode);
@@ -1702,6 +1748,7 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "id name description args env _meta", outer);
 }
 
@@ -1714,11 +1761,16 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
   n += 2;
   if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "id name description _meta", outer);
 }
 
@@ -1740,6 +1792,7 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providers _meta");
 }
 
@@ -1776,6 +1829,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.current; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providerId supported required current _meta");
 }
 
@@ -1789,6 +1843,7 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
     if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
   if (typeof v.baseUrl !== "string") return wrongType("/baseUrl", "string", v.baseUrl);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "apiType baseUrl _meta");
 }
 
@@ -1797,77 +1852,6 @@ export const SetProviderResponse = SessionListCapabilities;
 export const DisableProviderResponse = SessionListCapabilities;
 
 export const LogoutResponse = SessionListCapabilities;
-
-export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.state;
-    if (typeof x !== "string") return wrongType("/state", "string", x);
-    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
-  }
-  field: {
-    const x = v.accounts;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthAccount(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  return ending(v, mode, n, "state accounts _meta");
-}
-
-export function AuthAccount(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  if (typeof v.label !== "string") return wrongType("/label", "string", v.label);
-  {
-    const x = v.active;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
-      } else if (mode & 2) { delete v.active; n--; }
-    }
-  }
-  if (v.name !== undefined) {
-    const f = field_name(v, mode);
-    if (f !== undefined) return f;
-    if (v.name !== undefined) n++;
-  }
-  {
-    const x = v.email;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
-      } else if (mode & 2) { delete v.email; n--; }
-    }
-  }
-  {
-    const x = v.organization;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
-      } else if (mode & 2) { delete v.organization; n--; }
-    }
-  }
-  return ending(v, mode, n, "label active name email organization _meta");
-}
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -1884,6 +1868,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.configOptions !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId modes configOptions _meta");
 }
 
@@ -1909,6 +1894,7 @@ export function SessionModeState(v: any, mode: number): Failure | undefined {
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "currentModeId availableModes _meta");
 }
 
@@ -1920,11 +1906,16 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "id name description _meta");
 }
 
@@ -1934,10 +1925,14 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.category;
@@ -1949,10 +1944,14 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.category; n--; }
     }
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.type;
   switch (tag) {
@@ -2008,6 +2007,7 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "group name options _meta");
 }
 
@@ -2043,6 +2043,7 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.configOptions !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "modes configOptions _meta");
 }
 
@@ -2076,6 +2077,7 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.nextCursor; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessions nextCursor _meta");
 }
 
@@ -2106,10 +2108,14 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       if (w !== x.length) x.length = w;
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
   {
     const x = v.updatedAt;
@@ -2129,6 +2135,7 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
 }
 
@@ -2149,6 +2156,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/status", "string", x);
     if (mode & 16 && x !== "open" && x !== "saved" && !x.startsWith("_")) return wrongValue("/status", "open, saved or a name that begins with \"_\"", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "status _meta");
 }
 
@@ -2182,6 +2190,7 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "configOptions _meta", outer);
 }
 
@@ -2202,6 +2211,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "stopReason usage?usage _meta");
 }
 
@@ -2231,6 +2241,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
     const f = SessionUpdate(v.update, mode);
     if (f !== undefined) return within("/update", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId update _meta");
 }
 
@@ -2305,6 +2316,7 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.messageId; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content messageId _meta", outer);
 }
 
@@ -2317,10 +2329,14 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
   n += 2;
   if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
-  if (v.name !== undefined) {
-    const f = field_name(v, mode);
-    if (f !== undefined) return f;
-    if (v.name !== undefined) n++;
+  {
+    const x = v.name;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
+      } else if (mode & 2) { delete v.name; n--; }
+    }
   }
   {
     const x = v.kind;
@@ -2382,6 +2398,7 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
     const x = v.rawOutput;
     if (x !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCallId title name kind status content locations rawInput rawOutput _meta", outer);
 }
 
@@ -2392,6 +2409,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   if (typeof v.priority !== "string" || (mode & 4) === 0 && !isPlanEntryPriority(v.priority)) return wrongValue("/priority", "\"high\", \"medium\" or \"low\"", v.priority);
   if (typeof v.status !== "string" || (mode & 4) === 0 && !isPlanEntryStatus(v.status)) return wrongValue("/status", "\"pending\", \"in_progress\" or \"completed\"", v.status);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content priority status _meta");
 }
 
@@ -2436,6 +2454,7 @@ function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefi
     const f = field_entries(v, mode);
     if (f !== undefined) return f;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "entries _meta", outer);
 }
 
@@ -2467,6 +2486,7 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
     const f = field_entries(v, mode);
     if (f !== undefined) return f;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId entries _meta", outer);
 }
 
@@ -2479,6 +2499,7 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
   n += 2;
   if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId uri _meta", outer);
 }
 
@@ -2493,6 +2514,7 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
     const f = PlanUpdateContent(v.plan, mode);
     if (f !== undefined) return within("/plan", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "plan _meta", outer);
 }
 
@@ -2514,6 +2536,7 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.input; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name description input _meta");
 }
 
@@ -2522,6 +2545,7 @@ export function AvailableCommandInput(v: any, mode: number): Failure | undefined
   let n = 0;
   n += 1;
   if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "hint _meta");
 }
 
@@ -2551,6 +2575,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "availableCommands _meta", outer);
 }
 
@@ -2562,6 +2587,7 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
 function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.currentModeId !== "string") return wrongType("/currentModeId", "string", v.currentModeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "currentModeId _meta", outer);
 }
 
@@ -2573,10 +2599,14 @@ export function SessionInfoUpdate(v: any, mode: number): Failure | undefined {
 }
 
 function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title2(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      }
+    }
   }
   {
     const x = v.updatedAt;
@@ -2587,6 +2617,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "title updatedAt _meta", outer);
 }
 
@@ -2611,6 +2642,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) { delete v.cost; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "used size cost _meta", outer);
 }
 
@@ -2657,6 +2689,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "compactionId status summary error _meta", outer);
 }
 
@@ -2672,6 +2705,7 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "compactionId content _meta", outer);
 }
 
@@ -2690,6 +2724,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       } else if (mode & 2) { delete v.cancel; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cancel _meta");
 }
 
@@ -2717,15 +2752,23 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (f !== undefined) return f;
     if (v.usage !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -2814,15 +2857,23 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.usage !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -2854,10 +2905,14 @@ export function SubagentUpdate(v: any, mode: number): Failure | undefined {
 function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
-  if (v.title !== undefined) {
-    const f = field_title2(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      }
+    }
   }
   {
     const x = v.description;
@@ -2917,6 +2972,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
 }
 
@@ -2985,6 +3041,7 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
 }
 
@@ -3000,10 +3057,9 @@ function SessionMessageChunk_(v: any, mode: number, n: number, outer: string): F
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "messageId content _meta", outer);
 }
-
-export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -3032,6 +3088,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.clientInfo; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion clientCapabilities clientInfo _meta");
 }
 
@@ -3048,10 +3105,12 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  if (v.terminal !== undefined) {
-    const f = field_terminal(v, mode);
-    if (f !== undefined) return f;
-    if (v.terminal !== undefined) n++;
+  {
+    const x = v.terminal;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "boolean") { if (mode & 1) return wrongType("/terminal", "boolean", x); v.terminal = false; }
+    }
   }
   {
     const x = v.session;
@@ -3111,6 +3170,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.elicitation; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "fs terminal session subagents?subagents plan?plans auth elicitation _meta");
 }
 
@@ -3131,6 +3191,7 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/writeTextFile", "boolean", x); v.writeTextFile = false; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "readTextFile writeTextFile _meta");
 }
 
@@ -3173,6 +3234,7 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       } else if (mode & 2) { delete v.notices; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "compaction configOptions notices _meta");
 }
 
@@ -3201,6 +3263,7 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
       } else if (mode & 2) { delete v.boolean; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "boolean _meta");
 }
 
@@ -3215,11 +3278,14 @@ export const PlanCapabilities = SessionListCapabilities;
 export function AuthCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  if (v.terminal !== undefined) {
-    const f = field_terminal(v, mode);
-    if (f !== undefined) return f;
-    if (v.terminal !== undefined) n++;
+  {
+    const x = v.terminal;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "boolean") { if (mode & 1) return wrongType("/terminal", "boolean", x); v.terminal = false; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminal _meta");
 }
 
@@ -3250,6 +3316,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       } else if (mode & 2) { delete v.url; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "form url _meta");
 }
 
@@ -3262,6 +3329,7 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "methodId _meta");
 }
 
@@ -3289,6 +3357,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providerId apiType baseUrl headers _meta");
 }
 
@@ -3327,6 +3396,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
 }
 
@@ -3374,6 +3444,7 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name url headers _meta", outer);
 }
 
@@ -3424,6 +3495,7 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name command args env _meta", outer);
 }
 
@@ -3448,6 +3520,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mode content _meta");
 }
 
@@ -3483,6 +3556,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mcpServers cwd additionalDirectories sessionId systemPrompt?system_prompt _meta");
 }
 
@@ -3513,6 +3587,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cwd cursor archived?archive _meta");
 }
 
@@ -3521,6 +3596,7 @@ export function DeleteSessionRequest(v: any, mode: number): Failure | undefined 
   let n = 0;
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId _meta");
 }
 
@@ -3557,6 +3633,7 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
 }
 
@@ -3599,6 +3676,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
 }
 
@@ -3610,6 +3688,7 @@ export function SetSessionModeRequest(v: any, mode: number): Failure | undefined
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId modeId _meta");
 }
 
@@ -3629,10 +3708,14 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.type;
   switch (tag) {
@@ -3661,6 +3744,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId prompt _meta");
 }
 
@@ -3671,6 +3755,7 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
   let n = 0;
   n += 1;
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content _meta");
 }
 
@@ -3682,6 +3767,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
     const f = RequestPermissionOutcome(v.outcome, mode);
     if (f !== undefined) return within("/outcome", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "outcome _meta");
 }
 
@@ -3727,6 +3813,7 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.exitStatus; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "output truncated exitStatus _meta");
 }
 
@@ -3751,6 +3838,7 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.signal; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "exitCode signal _meta");
 }
 
@@ -3763,10 +3851,14 @@ export const KillTerminalResponse = SessionListCapabilities;
 export function CreateElicitationResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.action;
   switch (tag) {
@@ -3833,6 +3925,7 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
     const f = RequestId(v.requestId, mode);
     if (f !== undefined) return within("/requestId", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "requestId _meta");
 }
 

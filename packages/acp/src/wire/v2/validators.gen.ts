@@ -2,9 +2,9 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooFew, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../../validation/failure.ts";
-import { ending, field_description, ending2, field_title2, field_mimeType, field_title, field__meta, field_args, field_stopReason, field_additionalDirectories, SessionId, DiffPathChange_, DiffPathPairChange_, Terminal, Terminal_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, AuthMethod_other, EnvVariable, SessionConfigSelectOption, SessionConfigBoolean_, AvailableCommand_other, StateUpdate_idle_end_turn, StateUpdate_idle_untagged, Usage, SessionUpdate_state_update_idle_end_turn, SessionUpdate_state_update_idle_untagged, PlanUpdateContent_other, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
+import { ending, ending2, field_args, field_additionalDirectories, SessionId, DiffPathChange_, DiffPathPairChange_, Terminal, Terminal_, ElicitationSessionScope_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, AuthMethod_other, EnvVariable, SessionConfigSelectOption, SessionConfigBoolean_, AvailableCommand_other, StateUpdate_idle_end_turn, StateUpdate_idle_untagged, Usage, SessionUpdate_state_update_idle_end_turn, SessionUpdate_state_update_idle_untagged, PlanUpdateContent_other, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
 
-export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, Implementation, AuthMethodId, EnvVariable, ProviderId, LlmProtocol, AuthState, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, ErrorCode, Usage, SetSessionTitleResponse, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
+export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, ElicitationSessionScope, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, Implementation, AuthMethodId, EnvVariable, ProviderId, LlmProtocol, AuthStatusResponse, AuthState, AuthAccount, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, ErrorCode, Usage, SetSessionTitleResponse, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, AuthStatusUpdateNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
 
 function field_annotations(v: any, mode: number): Failure | undefined {
   {
@@ -31,18 +31,6 @@ function field_cancel(v: any, mode: number): Failure | undefined {
           if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
         }
       } else if (mode & 2) { delete v.cancel; }
-    }
-  }
-  return undefined;
-}
-
-function field_toolCallId(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; }
-      } else if (mode & 2) { delete v.toolCallId; }
     }
   }
   return undefined;
@@ -206,10 +194,14 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
     }
     if (x.length < 1) return tooFew("/options", 1, x.length);
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.subject;
@@ -223,6 +215,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) { delete v.subject; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId title description subject options _meta");
 }
 
@@ -257,10 +250,14 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title2(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      }
+    }
   }
   {
     const x = v.kind;
@@ -344,6 +341,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
 }
 
@@ -435,6 +433,7 @@ export function Annotations(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.priority; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "audience lastModified priority _meta");
 }
 
@@ -457,6 +456,7 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "text annotations _meta", outer);
 }
 
@@ -486,6 +486,7 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "data mimeType uri annotations _meta", outer);
 }
 
@@ -503,6 +504,7 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "data mimeType annotations _meta", outer);
 }
 
@@ -515,10 +517,14 @@ export function Icon(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/src", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/src", "a URI with a scheme", x);
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
   field: {
     const x = v.sizes;
@@ -548,6 +554,7 @@ export function Icon(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.theme; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "src mimeType sizes theme _meta");
 }
 
@@ -570,15 +577,23 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   field: {
     const x = v.icons;
@@ -601,10 +616,14 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.icons; n--; }
     }
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
   field: {
     const x = v.size;
@@ -620,6 +639,7 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name uri title description icons mimeType size annotations _meta", outer);
 }
 
@@ -653,11 +673,16 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "text uri mimeType _meta", outer);
 }
 
@@ -674,11 +699,16 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "blob uri mimeType _meta", outer);
 }
 
@@ -698,6 +728,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
     if (f !== undefined) return f;
     if (v.annotations !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "resource annotations _meta", outer);
 }
 
@@ -712,6 +743,7 @@ function Content_(v: any, mode: number, n: number, outer: string): Failure | und
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content _meta", outer);
 }
 
@@ -728,15 +760,23 @@ export function DiffChange(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.fileType; n--; }
     }
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/mimeType", "string", x); delete v.mimeType; n--; }
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.operation;
   switch (tag) {
@@ -780,6 +820,7 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
     if (mode & 16 && x !== "git_patch" && !x.startsWith("_")) return wrongValue("/format", "git_patch or a name that begins with \"_\"", x);
   }
   if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "format text _meta");
 }
 
@@ -824,6 +865,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) { delete v.patch; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "changes patch _meta", outer);
 }
 
@@ -845,6 +887,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.line; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path line _meta");
 }
 
@@ -856,6 +899,7 @@ export function ToolCallCapabilities(v: any, mode: number): Failure | undefined 
     if (f !== undefined) return f;
     if (v.cancel !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cancel _meta");
 }
 
@@ -865,6 +909,7 @@ export function ToolCallCancelCapabilities(v: any, mode: number): Failure | unde
 }
 
 function ToolCallCancelCapabilities_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "_meta", outer);
 }
 
@@ -879,6 +924,7 @@ function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: stri
     const f = ToolCallUpdate(v.toolCall, mode);
     if (f !== undefined) return within("/toolCall", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCall _meta", outer);
 }
 
@@ -895,10 +941,14 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  if (v.toolCallId !== undefined) {
-    const f = field_toolCallId(v, mode);
-    if (f !== undefined) return f;
-    if (v.toolCallId !== undefined) n++;
+  {
+    const x = v.toolCallId;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
+      } else if (mode & 2) { delete v.toolCallId; n--; }
+    }
   }
   {
     const x = v.terminalId;
@@ -909,6 +959,7 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
       } else if (mode & 2) { delete v.terminalId; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "command cwd toolCallId terminalId _meta", outer);
 }
 
@@ -923,6 +974,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/kind", "string", x);
     if (mode & 16 && x !== "allow_once" && x !== "allow_always" && x !== "reject_once" && x !== "reject_always" && !x.startsWith("_")) return wrongValue("/kind", "allow_once, allow_always, reject_once, reject_always or a name that begins with \"_\"", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "optionId name kind _meta");
 }
 
@@ -1003,10 +1055,14 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   let n = 0;
   n += 1;
   if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.mode;
   switch (tag) {
@@ -1017,26 +1073,6 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   }
   if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return CreateElicitationRequest_other(v, mode, n + 1);
   return wrongValue("/mode", "\"form\", \"url\" or another string, of your own with a leading \"_\"", tag);
-}
-
-export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return ElicitationSessionScope_(v, mode, 0, "");
-}
-
-function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
-  if (v.toolCallId !== undefined) {
-    const f = field_toolCallId(v, mode);
-    if (f !== undefined) return f;
-    if (v.toolCallId !== undefined) n++;
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
-  }
-  return undefined;
 }
 
 export function ElicitationRequestScope(v: any, mode: number): Failure | undefined {
@@ -1073,10 +1109,14 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
   {
     const x = v.required;
@@ -1092,11 +1132,16 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.required; n--; }
     }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "type title properties required description _meta");
 }
 
@@ -1132,15 +1177,23 @@ export function StringPropertySchema(v: any, mode: number): Failure | undefined 
 }
 
 function StringPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.minLength;
@@ -1221,6 +1274,7 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.oneOf; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
 }
 
@@ -1254,6 +1308,7 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/enum", 1, x.length);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "enum _meta", outer);
 }
 
@@ -1277,6 +1332,7 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/anyOf", 1, x.length);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "anyOf _meta", outer);
 }
 
@@ -1291,15 +1347,23 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
     const f = MultiSelectItems(v.items, mode);
     if (f !== undefined) return within("/items", f);
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.minItems;
@@ -1337,6 +1401,7 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "title description minItems maxItems items default _meta", outer);
 }
 
@@ -1430,6 +1495,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       if (w !== x.length) x.length = w;
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion info capabilities authMethods _meta");
 }
 
@@ -1472,6 +1538,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.providers; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "session auth providers?providers _meta");
 }
 
@@ -1586,6 +1653,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.title; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "prompt mcp delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title _meta");
 }
 
@@ -1628,6 +1696,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.embeddedContext; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "image audio embeddedContext _meta");
 }
 
@@ -1676,6 +1745,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.acp; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "stdio http acp?mcp_over_acp _meta");
 }
 
@@ -1704,6 +1774,7 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       } else if (mode & 2) { delete v.mode; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mode _meta");
 }
 
@@ -1722,6 +1793,7 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       } else if (mode & 2) { delete v.override; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "override _meta");
 }
 
@@ -1750,6 +1822,7 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.status; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "status?auth_status _meta");
 }
 
@@ -1780,10 +1853,14 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
   n += 2;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   if (v.args !== undefined) {
     const f = field_args(v, mode);
@@ -1795,6 +1872,7 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
     if (f !== undefined) return f;
     if (v.env !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "methodId name description args env _meta", outer);
 }
 
@@ -1807,11 +1885,16 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
   n += 2;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "methodId name description _meta", outer);
 }
 
@@ -1833,6 +1916,7 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providers _meta");
 }
 
@@ -1869,6 +1953,7 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.current; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providerId supported required current _meta");
 }
 
@@ -1886,6 +1971,7 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/baseUrl", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/baseUrl", "a URI with a scheme", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "apiType baseUrl _meta");
 }
 
@@ -1894,81 +1980,6 @@ export const SetProviderResponse = ToolCallCancelCapabilities;
 export const DisableProviderResponse = ToolCallCancelCapabilities;
 
 export const LogoutAuthResponse = ToolCallCancelCapabilities;
-
-export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.state;
-    if (typeof x !== "string") return wrongType("/state", "string", x);
-    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
-  }
-  field: {
-    const x = v.accounts;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthAccount(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  return ending(v, mode, n, "state accounts _meta");
-}
-
-export function AuthAccount(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  if (typeof v.label !== "string") return wrongType("/label", "string", v.label);
-  {
-    const x = v.active;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
-      } else if (mode & 2) { delete v.active; n--; }
-    }
-  }
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
-      } else if (mode & 2) { delete v.name; n--; }
-    }
-  }
-  {
-    const x = v.email;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
-      } else if (mode & 2) { delete v.email; n--; }
-    }
-  }
-  {
-    const x = v.organization;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
-      } else if (mode & 2) { delete v.organization; n--; }
-    }
-  }
-  return ending(v, mode, n, "label active name email organization _meta");
-}
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -1985,6 +1996,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.availableCommands !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId configOptions availableCommands _meta");
 }
 
@@ -1994,10 +2006,14 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
+      } else if (mode & 2) { delete v.description; n--; }
+    }
   }
   {
     const x = v.category;
@@ -2009,10 +2025,14 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.category; n--; }
     }
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.type;
   switch (tag) {
@@ -2070,6 +2090,7 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
     if (w !== x.length) x.length = w;
     if (x.length < 1) { if (mode & 1) return tooFew("/options", 1, x.length); v.options = []; break field; }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "groupId name options _meta");
 }
 
@@ -2124,6 +2145,7 @@ export function TextCommandInput(v: any, mode: number): Failure | undefined {
 function TextCommandInput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "hint _meta", outer);
 }
 
@@ -2148,6 +2170,7 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) { delete v.input; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name description input _meta", outer);
 }
 
@@ -2181,6 +2204,7 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.nextCursor; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessions nextCursor _meta");
 }
 
@@ -2212,10 +2236,14 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
   {
     const x = v.updatedAt;
@@ -2236,6 +2264,7 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
 }
 
@@ -2270,6 +2299,7 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.state; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "status state _meta");
 }
 
@@ -2291,15 +2321,23 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -2365,6 +2403,7 @@ export function BackgroundToolCall(v: any, mode: number): Failure | undefined {
 function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCallId _meta", outer);
 }
 
@@ -2376,6 +2415,7 @@ export function BackgroundSubagent(v: any, mode: number): Failure | undefined {
 function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId _meta", outer);
 }
 
@@ -2390,6 +2430,7 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "background _meta", outer);
 }
 
@@ -2431,6 +2472,7 @@ export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failu
       if (!Number.isInteger(y) || y < 0 || y > 65535) return wrongNumber("/supported/" + i, "integer from 0 to 65535", y);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "requested supported _meta");
 }
 
@@ -2497,15 +2539,23 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -2542,6 +2592,7 @@ export function ResumeSessionResponse(v: any, mode: number): Failure | undefined
     if (f !== undefined) return f;
     if (v.availableCommands !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "configOptions availableCommands _meta");
 }
 
@@ -2574,6 +2625,7 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "configOptions _meta", outer);
 }
 
@@ -2582,6 +2634,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "messageId _meta");
 }
 
@@ -2594,6 +2647,7 @@ export function UpdateSessionNotification(v: any, mode: number): Failure | undef
     const f = SessionUpdate(v.update, mode);
     if (f !== undefined) return within("/update", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId update _meta");
 }
 
@@ -2615,15 +2669,23 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
     if (f !== undefined) return f;
     if (v.background !== undefined) n++;
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
-  if (v.stopReason !== undefined) {
-    const f = field_stopReason(v, mode);
-    if (f !== undefined) return f;
-    if (v.stopReason !== undefined) n++;
+  {
+    const x = v.stopReason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/stopReason", "string", x); delete v.stopReason; n--; }
+      } else if (mode & 2) { delete v.stopReason; n--; }
+    }
   }
   const tag = v.stopReason;
   switch (tag) {
@@ -2730,6 +2792,7 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "messageId content _meta", outer);
 }
 
@@ -2746,6 +2809,7 @@ function UserMessage_(v: any, mode: number, n: number, outer: string): Failure |
     if (f !== undefined) return f;
     if (v.content !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "messageId content _meta", outer);
 }
 
@@ -2765,6 +2829,7 @@ function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): 
     const f = ToolCallContent(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCallId content _meta", outer);
 }
 
@@ -2773,6 +2838,7 @@ export function TerminalOutput(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "data _meta");
 }
 
@@ -2797,6 +2863,7 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.signal; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "exitCode signal _meta");
 }
 
@@ -2806,6 +2873,7 @@ export function TerminalSize(v: any, mode: number): Failure | undefined {
   n += 2;
   if (!Number.isInteger(v.cols) || v.cols < 1 || v.cols > 65535) return wrongNumber("/cols", "integer from 1 to 65535", v.cols);
   if (!Number.isInteger(v.rows) || v.rows < 1 || v.rows > 65535) return wrongNumber("/rows", "integer from 1 to 65535", v.rows);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cols rows _meta");
 }
 
@@ -2817,6 +2885,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
     if (f !== undefined) return f;
     if (v.cancel !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cancel _meta");
 }
 
@@ -2897,6 +2966,7 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "terminalId command cwd output exitStatus size capabilities _meta", outer);
 }
 
@@ -2909,6 +2979,7 @@ function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): F
   n += 2;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId data _meta", outer);
 }
 
@@ -2945,6 +3016,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/status", "string", x);
     if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "completed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "pending, in_progress, completed, cancelled or a name that begins with \"_\"", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content priority status _meta");
 }
 
@@ -2984,6 +3056,7 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId entries _meta", outer);
 }
 
@@ -3000,6 +3073,7 @@ function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | un
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId uri _meta", outer);
 }
 
@@ -3014,6 +3088,7 @@ function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | 
     const f = PlanUpdateContent(v.plan, mode);
     if (f !== undefined) return within("/plan", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "plan _meta", outer);
 }
 
@@ -3040,6 +3115,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
     }
     if (w !== x.length) x.length = w;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "availableCommands _meta", outer);
 }
 
@@ -3051,10 +3127,14 @@ export function SessionInfoUpdate(v: any, mode: number): Failure | undefined {
 }
 
 function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  if (v.title !== undefined) {
-    const f = field_title2(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      }
+    }
   }
   {
     const x = v.updatedAt;
@@ -3066,6 +3146,7 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "title updatedAt _meta", outer);
 }
 
@@ -3090,6 +3171,7 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "used size cost _meta", outer);
 }
 
@@ -3136,6 +3218,7 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "compactionId status summary error _meta", outer);
 }
 
@@ -3151,6 +3234,7 @@ function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string)
     const f = ContentBlock(v.content, mode);
     if (f !== undefined) return within("/content", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "compactionId content _meta", outer);
 }
 
@@ -3162,6 +3246,7 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
     if (f !== undefined) return f;
     if (v.cancel !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cancel _meta");
 }
 
@@ -3175,10 +3260,14 @@ export function SubagentUpdate(v: any, mode: number): Failure | undefined {
 function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
-  if (v.title !== undefined) {
-    const f = field_title2(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
+      }
+    }
   }
   {
     const x = v.description;
@@ -3238,6 +3327,7 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
 }
 
@@ -3290,12 +3380,11 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
     if (f !== undefined) return f;
     if (v.content !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending2(v, mode, n, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
 }
 
 export const SessionMessageChunk = ContentChunk;
-
-export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -3316,6 +3405,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion info capabilities _meta");
 }
 
@@ -3346,6 +3436,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.elicitation; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "auth elicitation _meta");
 }
 
@@ -3364,6 +3455,7 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.terminal; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminal _meta");
 }
 
@@ -3396,6 +3488,7 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       } else if (mode & 2) { delete v.url; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "form url _meta");
 }
 
@@ -3408,6 +3501,7 @@ export function LoginAuthRequest(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "methodId _meta");
 }
 
@@ -3439,6 +3533,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "providerId apiType baseUrl headers _meta");
 }
 
@@ -3478,6 +3573,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
 }
 
@@ -3531,6 +3627,7 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name url headers _meta", outer);
 }
 
@@ -3557,6 +3654,7 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
     if (f !== undefined) return f;
     if (v.env !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name command args env _meta", outer);
 }
 
@@ -3581,6 +3679,7 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mode content _meta");
 }
 
@@ -3617,6 +3716,7 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cwd cursor archived?archive _meta");
 }
 
@@ -3655,6 +3755,7 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
 }
 
@@ -3709,6 +3810,7 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt?system_prompt _meta");
 }
 
@@ -3734,6 +3836,7 @@ export function CancelToolCallRequest(v: any, mode: number): Failure | undefined
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId toolCallId _meta");
 }
 
@@ -3743,6 +3846,7 @@ export function CancelTerminalRequest(v: any, mode: number): Failure | undefined
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId terminalId _meta");
 }
 
@@ -3770,10 +3874,14 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.type;
   switch (tag) {
@@ -3804,6 +3912,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
     }
     if (x.length < 1) return tooFew("/prompt", 1, x.length);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId prompt _meta");
 }
 
@@ -3815,6 +3924,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
     const f = RequestPermissionOutcome(v.outcome, mode);
     if (f !== undefined) return within("/outcome", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "outcome _meta");
 }
 
@@ -3837,10 +3947,14 @@ export const CancelledPermissionOutcome = ToolCallCancelCapabilities;
 export function CreateElicitationResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
+      } else if (mode & 2) { delete v._meta; n--; }
+    }
   }
   const tag = v.action;
   switch (tag) {
@@ -3888,6 +4002,7 @@ export function CancelRequestNotification(v: any, mode: number): Failure | undef
     const f = RequestId(v.requestId, mode);
     if (f !== undefined) return within("/requestId", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "requestId _meta");
 }
 

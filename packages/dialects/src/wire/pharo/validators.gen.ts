@@ -18,16 +18,6 @@ function ending(v: any, mode: number, n: number, known: string, outer = ""): Fai
   return undefined;
 }
 
-function field_description(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      if (typeof x !== "string") return wrongType("/description", "string", x);
-    }
-  }
-  return undefined;
-}
-
 function field_args(v: any, mode: number): Failure | undefined {
   {
     const x = v.args;
@@ -77,46 +67,6 @@ function field_mcpServers(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function field_annotations(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      if (isNotObject(x)) return wrongType("/annotations", "object", x);
-    }
-  }
-  return undefined;
-}
-
-function field_mimeType(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-    }
-  }
-  return undefined;
-}
-
-function field_kind(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.kind;
-    if (x !== undefined) {
-      if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\" or \"other\"", x);
-    }
-  }
-  return undefined;
-}
-
-function field_status(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x);
-    }
-  }
-  return undefined;
-}
-
 function field_location(v: any, mode: number): Failure | undefined {
   {
     const x = v.location;
@@ -148,24 +98,13 @@ function field_content(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function field_exitCode(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.exitCode;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) { delete v.exitCode; }
-    }
-  }
-  return undefined;
-}
-
 export function Implementation(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.version !== "string") return wrongType("/version", "string", v.version);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name version _meta");
 }
 
@@ -192,6 +131,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "fs terminal _meta");
 }
 
@@ -212,6 +152,7 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
       if (typeof x !== "boolean") return wrongType("/writeTextFile", "boolean", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "readTextFile writeTextFile _meta");
 }
 
@@ -253,6 +194,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       if (typeof x !== "boolean") return wrongType("/release", "boolean", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "create output waitForExit kill release _meta");
 }
 
@@ -281,6 +223,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion clientInfo clientCapabilities _meta");
 }
 
@@ -308,6 +251,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") return wrongType("/embeddedContext", "boolean", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "image audio embeddedContext _meta");
 }
 
@@ -326,6 +270,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "supportedTransports _meta");
 }
 
@@ -335,11 +280,14 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "modeId title description _meta");
 }
 
@@ -388,6 +336,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "loadSession promptCapabilities mcpCapabilities sessionModes _meta");
 }
 
@@ -397,11 +346,14 @@ export function AuthenticationMethod(v: any, mode: number): Failure | undefined 
   n += 2;
   if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "methodId title description _meta");
 }
 
@@ -445,6 +397,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion agentInfo agentCapabilities authenticationMethods _meta");
 }
 
@@ -460,6 +413,7 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/credentials", "object", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "methodId credentials _meta");
 }
 
@@ -507,6 +461,7 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
     if (f !== undefined) return f;
     if (v.env !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "command args env _meta", outer);
 }
 
@@ -529,6 +484,7 @@ function McpServerRemote_(v: any, mode: number, n: number, outer: string): Failu
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "url headers _meta", outer);
 }
 
@@ -547,6 +503,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.mcpServers !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "cwd mcpServers _meta");
 }
 
@@ -555,6 +512,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId _meta");
 }
 
@@ -568,6 +526,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.mcpServers !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId mcpServers _meta");
 }
 
@@ -583,6 +542,7 @@ export function SetConfigOptionRequest(v: any, mode: number): Failure | undefine
     const x = v.value;
     if (x === undefined) return wrongType("/value", "present", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId option value _meta");
 }
 
@@ -594,6 +554,7 @@ export function SetModeRequest(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId modeId _meta");
 }
 
@@ -616,6 +577,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId prompt _meta");
 }
 
@@ -624,6 +586,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.stopReason !== "string" || (mode & 4) === 0 && !isStopReason(v.stopReason)) return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"refusal\" or \"cancelled\"", v.stopReason);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "stopReason _meta");
 }
 
@@ -673,11 +636,14 @@ export function TextContent(v: any, mode: number): Failure | undefined {
 function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
-  if (v.annotations !== undefined) {
-    const f = field_annotations(v, mode);
-    if (f !== undefined) return f;
-    if (v.annotations !== undefined) n++;
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/annotations", "object", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "text annotations _meta", outer);
 }
 
@@ -697,11 +663,14 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (typeof x !== "string") return wrongType("/uri", "string", x);
     }
   }
-  if (v.annotations !== undefined) {
-    const f = field_annotations(v, mode);
-    if (f !== undefined) return f;
-    if (v.annotations !== undefined) n++;
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/annotations", "object", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mimeType data uri annotations _meta", outer);
 }
 
@@ -714,11 +683,14 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
   n += 2;
   if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
   if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
-  if (v.annotations !== undefined) {
-    const f = field_annotations(v, mode);
-    if (f !== undefined) return f;
-    if (v.annotations !== undefined) n++;
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/annotations", "object", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mimeType data annotations _meta", outer);
 }
 
@@ -733,11 +705,14 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
     const f = ResourceContents(v.resource, mode);
     if (f !== undefined) return within("/resource", f);
   }
-  if (v.annotations !== undefined) {
-    const f = field_annotations(v, mode);
-    if (f !== undefined) return f;
-    if (v.annotations !== undefined) n++;
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/annotations", "object", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "resource annotations _meta", outer);
 }
 
@@ -767,11 +742,14 @@ function TextResource_(v: any, mode: number, n: number, outer: string): Failure 
   n += 2;
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "uri mimeType text _meta", outer);
 }
 
@@ -784,11 +762,14 @@ function BlobResource_(v: any, mode: number, n: number, outer: string): Failure 
   n += 2;
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   if (typeof v.blob !== "string") return wrongType("/blob", "string", v.blob);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "uri mimeType blob _meta", outer);
 }
 
@@ -801,10 +782,12 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
   n += 2;
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
   {
     const x = v.size;
@@ -813,16 +796,21 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       if (!Number.isInteger(x)) return wrongNumber("/size", "integer", x);
     }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
-  if (v.annotations !== undefined) {
-    const f = field_annotations(v, mode);
-    if (f !== undefined) return f;
-    if (v.annotations !== undefined) n++;
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/annotations", "object", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "uri name mimeType size description annotations _meta", outer);
 }
 
@@ -835,6 +823,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
     const f = SessionUpdate(v.update, mode);
     if (f !== undefined) return within("/update", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId update _meta");
 }
 
@@ -880,6 +869,7 @@ function MessageUpdate_(v: any, mode: number, n: number, outer: string): Failure
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "role content _meta", outer);
 }
 
@@ -937,6 +927,7 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       if ((mode & 9) === 9 && x < 1) return wrongNumber("/line", "1-based line", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path line _meta");
 }
 
@@ -949,15 +940,19 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
   n += 2;
   if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
-  if (v.kind !== undefined) {
-    const f = field_kind(v, mode);
-    if (f !== undefined) return f;
-    if (v.kind !== undefined) n++;
+  {
+    const x = v.kind;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\" or \"other\"", x);
+    }
   }
-  if (v.status !== undefined) {
-    const f = field_status(v, mode);
-    if (f !== undefined) return f;
-    if (v.status !== undefined) n++;
+  {
+    const x = v.status;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x);
+    }
   }
   if (v.location !== undefined) {
     const f = field_location(v, mode);
@@ -969,6 +964,7 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
     if (f !== undefined) return f;
     if (v.content !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCallId title kind status location content _meta", outer);
 }
 
@@ -987,15 +983,19 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (typeof x !== "string") return wrongType("/title", "string", x);
     }
   }
-  if (v.kind !== undefined) {
-    const f = field_kind(v, mode);
-    if (f !== undefined) return f;
-    if (v.kind !== undefined) n++;
+  {
+    const x = v.kind;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string" || (mode & 4) === 0 && !isToolKind(x)) return wrongValue("/kind", "\"read\", \"edit\", \"delete\", \"move\", \"search\", \"execute\", \"think\", \"fetch\" or \"other\"", x);
+    }
   }
-  if (v.status !== undefined) {
-    const f = field_status(v, mode);
-    if (f !== undefined) return f;
-    if (v.status !== undefined) n++;
+  {
+    const x = v.status;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x);
+    }
   }
   if (v.location !== undefined) {
     const f = field_location(v, mode);
@@ -1007,6 +1007,7 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     if (f !== undefined) return f;
     if (v.content !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "toolCallId title kind status location content _meta", outer);
 }
 
@@ -1054,11 +1055,14 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       if (typeof x !== "string") return wrongType("/oldText", "string", x);
     }
   }
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path oldText newText mimeType _meta", outer);
 }
 
@@ -1077,11 +1081,16 @@ function TerminalContent_(v: any, mode: number, n: number, outer: string): Failu
       if (typeof x !== "string") return wrongType("/command", "string", x);
     }
   }
-  if (v.exitCode !== undefined) {
-    const f = field_exitCode(v, mode);
-    if (f !== undefined) return f;
-    if (v.exitCode !== undefined) n++;
+  {
+    const x = v.exitCode;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
+      } else if (mode & 2) { delete v.exitCode; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId command exitCode _meta", outer);
 }
 
@@ -1104,6 +1113,7 @@ function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefi
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "entries _meta", outer);
 }
 
@@ -1126,6 +1136,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string" || (mode & 4) === 0 && !isPlanEntryStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\" or \"completed\"", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content priority status _meta");
 }
 
@@ -1148,6 +1159,7 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "availableCommands _meta", outer);
 }
 
@@ -1156,10 +1168,12 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
   {
     const x = v.input;
@@ -1171,6 +1185,7 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name description input _meta");
 }
 
@@ -1179,6 +1194,7 @@ export function AvailableCommandInput(v: any, mode: number): Failure | undefined
   let n = 0;
   n += 1;
   if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "hint _meta");
 }
 
@@ -1190,6 +1206,7 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
 function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "modeId _meta", outer);
 }
 
@@ -1211,11 +1228,14 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       }
     }
   }
-  if (v.description !== undefined) {
-    const f = field_description(v, mode);
-    if (f !== undefined) return f;
-    if (v.description !== undefined) n++;
+  {
+    const x = v.description;
+    if (x !== undefined) {
+      n++;
+      if (typeof x !== "string") return wrongType("/description", "string", x);
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId title description options _meta");
 }
 
@@ -1226,6 +1246,7 @@ export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
   if (typeof v.kind !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(v.kind)) return wrongValue("/kind", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", v.kind);
   if (typeof v.label !== "string") return wrongType("/label", "string", v.label);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "optionId kind label _meta");
 }
 
@@ -1234,6 +1255,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   let n = 0;
   n += 1;
   if (typeof v.selectedOptionId !== "string") return wrongType("/selectedOptionId", "string", v.selectedOptionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "selectedOptionId _meta");
 }
 
@@ -1262,6 +1284,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/lineLimit", "integer from 0 to 4294967295", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId path startLine lineLimit _meta");
 }
 
@@ -1270,6 +1293,7 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
   let n = 0;
   n += 1;
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content _meta");
 }
 
@@ -1285,6 +1309,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId path content _meta");
 }
 
@@ -1319,6 +1344,7 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
     if (f !== undefined) return f;
     if (v.env !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId command args cwd env _meta");
 }
 
@@ -1327,6 +1353,7 @@ export function CreateTerminalResponse(v: any, mode: number): Failure | undefine
   let n = 0;
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId _meta");
 }
 
@@ -1396,6 +1423,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId terminalId _meta");
 }
 
@@ -1404,11 +1432,16 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
   let n = 0;
   n += 1;
   if (typeof v.output !== "string") return wrongType("/output", "string", v.output);
-  if (v.exitCode !== undefined) {
-    const f = field_exitCode(v, mode);
-    if (f !== undefined) return f;
-    if (v.exitCode !== undefined) n++;
+  {
+    const x = v.exitCode;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
+      } else if (mode & 2) { delete v.exitCode; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "output exitCode _meta");
 }
 
@@ -1425,6 +1458,7 @@ export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/timeout", "integer from 0 to 4294967295", x);
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId terminalId timeout _meta");
 }
 

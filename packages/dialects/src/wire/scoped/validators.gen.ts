@@ -18,18 +18,6 @@ function ending(v: any, mode: number, n: number, known: string, outer = ""): Fai
   return undefined;
 }
 
-function field_error(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.error;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/error", "string", x);
-      } else if (mode & 2) { delete v.error; }
-    }
-  }
-  return undefined;
-}
-
 function field_args(v: any, mode: number): Failure | undefined {
   {
     const x = v.args;
@@ -65,114 +53,6 @@ function field_env(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function field_timeout(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.timeout;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
-      } else if (mode & 2) { delete v.timeout; }
-    }
-  }
-  return undefined;
-}
-
-function field_mimeType(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.mimeType;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-      } else if (mode & 2) { delete v.mimeType; }
-    }
-  }
-  return undefined;
-}
-
-function field_title(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/title", "string", x);
-      } else if (mode & 2) { delete v.title; }
-    }
-  }
-  return undefined;
-}
-
-function field_reason(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.reason;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/reason", "string", x);
-      } else if (mode & 2) { delete v.reason; }
-    }
-  }
-  return undefined;
-}
-
-function field_encoding(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.encoding;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/encoding", "string", x);
-      } else if (mode & 2) { delete v.encoding; }
-    }
-  }
-  return undefined;
-}
-
-function field_truncated(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.truncated;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
-      } else if (mode & 2) { delete v.truncated; }
-    }
-  }
-  return undefined;
-}
-
-function field_exitCode(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.exitCode;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-      } else if (mode & 2) { delete v.exitCode; }
-    }
-  }
-  return undefined;
-}
-
-function field_signal(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.signal;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/signal", "string", x);
-      } else if (mode & 2) { delete v.signal; }
-    }
-  }
-  return undefined;
-}
-
-function field_status(v: any, mode: number): Failure | undefined {
-  {
-    const x = v.status;
-    if (x !== undefined) {
-      if (x !== null) {
-        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
-      } else if (mode & 2) { delete v.status; }
-    }
-  }
-  return undefined;
-}
-
 function field_location(v: any, mode: number): Failure | undefined {
   {
     const x = v.location;
@@ -188,22 +68,13 @@ function field_location(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-function field__meta(v: any, mode: number): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  return undefined;
-}
-
 export function Implementation(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.version !== "string") return wrongType("/version", "string", v.version);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name version _meta");
 }
 
@@ -237,6 +108,7 @@ export function FsCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.watch; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "read write watch _meta");
 }
 
@@ -270,6 +142,7 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.maxConcurrent; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "create interactive maxConcurrent _meta");
 }
 
@@ -303,6 +176,7 @@ export function UiCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.codeNavigation; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "permissionDialogs diffViewer codeNavigation _meta");
 }
 
@@ -349,6 +223,7 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
     const x = v._custom;
     if (x !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "fs terminal ui _custom _meta");
 }
 
@@ -378,6 +253,7 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.transport; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "servers transport _meta");
 }
 
@@ -411,6 +287,7 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "streaming cancellation attachments _meta");
 }
 
@@ -454,6 +331,7 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.persistence; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "modes configOptions persistence _meta");
 }
 
@@ -509,6 +387,7 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
     const x = v._custom;
     if (x !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "loadSession mcpCapabilities promptCapabilities sessionCapabilities _custom _meta");
 }
 
@@ -525,6 +404,7 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
     const f = ClientCapabilities(v.capabilities, mode);
     if (f !== undefined) return within("/capabilities", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion clientInfo capabilities _meta");
 }
 
@@ -553,6 +433,7 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.requiredClientCapabilities; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "protocolVersion agentInfo capabilities requiredClientCapabilities _meta");
 }
 
@@ -562,6 +443,7 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.method !== "string") return wrongType("/method", "string", v.method);
   if (isNotObject(v.credentials)) return wrongType("/credentials", "object", v.credentials);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "method credentials _meta");
 }
 
@@ -570,10 +452,14 @@ export function AuthenticateResponse(v: any, mode: number): Failure | undefined 
   let n = 0;
   n += 1;
   if (typeof v.success !== "boolean") return wrongType("/success", "boolean", v.success);
-  if (v.error !== undefined) {
-    const f = field_error(v, mode);
-    if (f !== undefined) return f;
-    if (v.error !== undefined) n++;
+  {
+    const x = v.error;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/error", "string", x);
+      } else if (mode & 2) { delete v.error; n--; }
+    }
   }
   {
     const x = v.expiresAt;
@@ -584,6 +470,7 @@ export function AuthenticateResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.expiresAt; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "success error expiresAt _meta");
 }
 
@@ -618,6 +505,7 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "command args env cwd _meta", outer);
 }
 
@@ -642,11 +530,16 @@ function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) { delete v.headers; n--; }
     }
   }
-  if (v.timeout !== undefined) {
-    const f = field_timeout(v, mode);
-    if (f !== undefined) return f;
-    if (v.timeout !== undefined) n++;
+  {
+    const x = v.timeout;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
+      } else if (mode & 2) { delete v.timeout; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "url headers timeout _meta", outer);
 }
 
@@ -661,6 +554,7 @@ function McpAcp_(v: any, mode: number, n: number, outer: string): Failure | unde
   n += 2;
   if (typeof v.agentUrl !== "string") return wrongType("/agentUrl", "string", v.agentUrl);
   if (typeof v.mcpServerName !== "string") return wrongType("/mcpServerName", "string", v.mcpServerName);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "agentUrl mcpServerName _meta", outer);
 }
 
@@ -691,6 +585,7 @@ export function McpServer(v: any, mode: number): Failure | undefined {
     const f = McpTransport(v.transport, mode);
     if (f !== undefined) return within("/transport", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name transport _meta");
 }
 
@@ -748,6 +643,7 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "workingDirectory mcpServers systemPrompt initialMode configOptions _meta");
 }
 
@@ -757,6 +653,7 @@ export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.createdAt !== "string") return wrongType("/createdAt", "string", v.createdAt);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId createdAt _meta");
 }
 
@@ -765,6 +662,7 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId _meta");
 }
 
@@ -777,6 +675,7 @@ export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
   if (typeof v.mode !== "string") return wrongType("/mode", "string", v.mode);
   if (isNotObject(v.configOptions)) return wrongType("/configOptions", "object", v.configOptions);
   if (!Number.isInteger(v.messageCount) || v.messageCount < 0 || v.messageCount > 4294967295) return wrongNumber("/messageCount", "integer from 0 to 4294967295", v.messageCount);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId workingDirectory mode configOptions messageCount _meta");
 }
 
@@ -788,6 +687,7 @@ export function TextBlock(v: any, mode: number): Failure | undefined {
 function TextBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "text _meta", outer);
 }
 
@@ -802,6 +702,7 @@ function MediaBlock_(v: any, mode: number, n: number, outer: string): Failure | 
     const f = MediaSource(v.source, mode);
     if (f !== undefined) return within("/source", f);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "source _meta", outer);
 }
 
@@ -814,6 +715,7 @@ function Base64Source_(v: any, mode: number, n: number, outer: string): Failure 
   n += 2;
   if (typeof v.mediaType !== "string") return wrongType("/mediaType", "string", v.mediaType);
   if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mediaType data _meta", outer);
 }
 
@@ -826,6 +728,7 @@ function UrlSource_(v: any, mode: number, n: number, outer: string): Failure | u
   n += 2;
   if (typeof v.mediaType !== "string") return wrongType("/mediaType", "string", v.mediaType);
   if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "mediaType url _meta", outer);
 }
 
@@ -851,16 +754,25 @@ export function ResourceLinkBlock(v: any, mode: number): Failure | undefined {
 function ResourceLinkBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/title", "string", x);
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "uri mimeType title _meta", outer);
 }
 
@@ -873,16 +785,25 @@ function ResourceBlock_(v: any, mode: number, n: number, outer: string): Failure
   n += 2;
   if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
-  if (v.mimeType !== undefined) {
-    const f = field_mimeType(v, mode);
-    if (f !== undefined) return f;
-    if (v.mimeType !== undefined) n++;
+  {
+    const x = v.mimeType;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/mimeType", "string", x);
+      } else if (mode & 2) { delete v.mimeType; n--; }
+    }
   }
-  if (v.title !== undefined) {
-    const f = field_title(v, mode);
-    if (f !== undefined) return f;
-    if (v.title !== undefined) n++;
+  {
+    const x = v.title;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/title", "string", x);
+      } else if (mode & 2) { delete v.title; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "uri mimeType title content _meta", outer);
 }
 
@@ -911,6 +832,7 @@ export function UsageStats(v: any, mode: number): Failure | undefined {
   n += 2;
   if (!Number.isInteger(v.inputTokens) || v.inputTokens < 0) return wrongNumber("/inputTokens", "integer of at least 0", v.inputTokens);
   if (!Number.isInteger(v.outputTokens) || v.outputTokens < 0) return wrongNumber("/outputTokens", "integer of at least 0", v.outputTokens);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "inputTokens outputTokens _meta");
 }
 
@@ -945,6 +867,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId content attachments _meta");
 }
 
@@ -981,6 +904,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "stopReason usage _meta");
 }
 
@@ -990,6 +914,7 @@ export function SetModeRequest(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.mode !== "string") return wrongType("/mode", "string", v.mode);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId mode _meta");
 }
 
@@ -999,6 +924,7 @@ export function SetModeResponse(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.previousMode !== "string") return wrongType("/previousMode", "string", v.previousMode);
   if (typeof v.currentMode !== "string") return wrongType("/currentMode", "string", v.currentMode);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "previousMode currentMode _meta");
 }
 
@@ -1012,6 +938,7 @@ export function SetConfigOptionRequest(v: any, mode: number): Failure | undefine
     const x = v.value;
     if (x === undefined) return wrongType("/value", "present", x);
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId key value _meta");
 }
 
@@ -1028,6 +955,7 @@ export function SetConfigOptionResponse(v: any, mode: number): Failure | undefin
     const x = v.previousValue;
     if (x !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "key previousValue currentValue _meta");
 }
 
@@ -1038,10 +966,14 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   if (typeof v.operation !== "string") return wrongType("/operation", "string", v.operation);
   if (typeof v.resource !== "string") return wrongType("/resource", "string", v.resource);
-  if (v.reason !== undefined) {
-    const f = field_reason(v, mode);
-    if (f !== undefined) return f;
-    if (v.reason !== undefined) n++;
+  {
+    const x = v.reason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/reason", "string", x);
+      } else if (mode & 2) { delete v.reason; n--; }
+    }
   }
   {
     const x = v.toolCallId;
@@ -1052,6 +984,7 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId operation resource reason toolCallId _meta");
 }
 
@@ -1094,6 +1027,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       } else if (mode & 2) { delete v.scope; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "granted remember scope _meta");
 }
 
@@ -1106,10 +1040,14 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
   }
-  if (v.encoding !== undefined) {
-    const f = field_encoding(v, mode);
-    if (f !== undefined) return f;
-    if (v.encoding !== undefined) n++;
+  {
+    const x = v.encoding;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/encoding", "string", x);
+      } else if (mode & 2) { delete v.encoding; n--; }
+    }
   }
   {
     const x = v.startLine;
@@ -1130,6 +1068,7 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.endLine; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path encoding startLine endLine _meta");
 }
 
@@ -1148,11 +1087,16 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.totalLines; n--; }
     }
   }
-  if (v.truncated !== undefined) {
-    const f = field_truncated(v, mode);
-    if (f !== undefined) return f;
-    if (v.truncated !== undefined) n++;
+  {
+    const x = v.truncated;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
+      } else if (mode & 2) { delete v.truncated; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content encoding totalLines truncated _meta");
 }
 
@@ -1166,10 +1110,14 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
   }
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
-  if (v.encoding !== undefined) {
-    const f = field_encoding(v, mode);
-    if (f !== undefined) return f;
-    if (v.encoding !== undefined) n++;
+  {
+    const x = v.encoding;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/encoding", "string", x);
+      } else if (mode & 2) { delete v.encoding; n--; }
+    }
   }
   {
     const x = v.createDirectories;
@@ -1189,6 +1137,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.overwrite; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path content encoding createDirectories overwrite _meta");
 }
 
@@ -1198,6 +1147,7 @@ export function WriteTextFileResponse(v: any, mode: number): Failure | undefined
   n += 2;
   if (!Number.isInteger(v.bytesWritten) || v.bytesWritten < 0) return wrongNumber("/bytesWritten", "integer of at least 0", v.bytesWritten);
   if (typeof v.created !== "boolean") return wrongType("/created", "boolean", v.created);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "bytesWritten created _meta");
 }
 
@@ -1230,11 +1180,16 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
     if (f !== undefined) return f;
     if (v.env !== undefined) n++;
   }
-  if (v.timeout !== undefined) {
-    const f = field_timeout(v, mode);
-    if (f !== undefined) return f;
-    if (v.timeout !== undefined) n++;
+  {
+    const x = v.timeout;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
+      } else if (mode & 2) { delete v.timeout; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "command args cwd env timeout _meta");
 }
 
@@ -1252,6 +1207,7 @@ export function CreateTerminalResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.pid; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId pid _meta");
 }
 
@@ -1292,6 +1248,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.stream; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId data stream _meta");
 }
 
@@ -1309,16 +1266,25 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.output; n--; }
     }
   }
-  if (v.truncated !== undefined) {
-    const f = field_truncated(v, mode);
-    if (f !== undefined) return f;
-    if (v.truncated !== undefined) n++;
+  {
+    const x = v.truncated;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
+      } else if (mode & 2) { delete v.truncated; n--; }
+    }
   }
-  if (v.exitCode !== undefined) {
-    const f = field_exitCode(v, mode);
-    if (f !== undefined) return f;
-    if (v.exitCode !== undefined) n++;
+  {
+    const x = v.exitCode;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
+      } else if (mode & 2) { delete v.exitCode; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "received output truncated exitCode _meta");
 }
 
@@ -1327,11 +1293,16 @@ export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
-  if (v.timeout !== undefined) {
-    const f = field_timeout(v, mode);
-    if (f !== undefined) return f;
-    if (v.timeout !== undefined) n++;
+  {
+    const x = v.timeout;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x) || x < 0) return wrongNumber("/timeout", "integer of at least 0", x);
+      } else if (mode & 2) { delete v.timeout; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId timeout _meta");
 }
 
@@ -1340,10 +1311,14 @@ export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (!Number.isInteger(v.exitCode)) return wrongNumber("/exitCode", "integer", v.exitCode);
-  if (v.signal !== undefined) {
-    const f = field_signal(v, mode);
-    if (f !== undefined) return f;
-    if (v.signal !== undefined) n++;
+  {
+    const x = v.signal;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/signal", "string", x);
+      } else if (mode & 2) { delete v.signal; n--; }
+    }
   }
   {
     const x = v.timedOut;
@@ -1354,6 +1329,7 @@ export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.timedOut; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "exitCode signal timedOut _meta");
 }
 
@@ -1362,10 +1338,14 @@ export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
-  if (v.signal !== undefined) {
-    const f = field_signal(v, mode);
-    if (f !== undefined) return f;
-    if (v.signal !== undefined) n++;
+  {
+    const x = v.signal;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/signal", "string", x);
+      } else if (mode & 2) { delete v.signal; n--; }
+    }
   }
   {
     const x = v.force;
@@ -1376,6 +1356,7 @@ export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.force; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId signal force _meta");
 }
 
@@ -1384,6 +1365,7 @@ export function KillTerminalResponse(v: any, mode: number): Failure | undefined 
   let n = 0;
   n += 1;
   if (typeof v.killed !== "boolean") return wrongType("/killed", "boolean", v.killed);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "killed _meta");
 }
 
@@ -1392,6 +1374,7 @@ export function ReleaseTerminalRequest(v: any, mode: number): Failure | undefine
   let n = 0;
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId _meta");
 }
 
@@ -1400,6 +1383,7 @@ export function ReleaseTerminalResponse(v: any, mode: number): Failure | undefin
   let n = 0;
   n += 1;
   if (typeof v.released !== "boolean") return wrongType("/released", "boolean", v.released);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "released _meta");
 }
 
@@ -1408,11 +1392,16 @@ export function CancelNotification(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
-  if (v.reason !== undefined) {
-    const f = field_reason(v, mode);
-    if (f !== undefined) return f;
-    if (v.reason !== undefined) n++;
+  {
+    const x = v.reason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/reason", "string", x);
+      } else if (mode & 2) { delete v.reason; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "sessionId reason _meta");
 }
 
@@ -1439,6 +1428,7 @@ export function PlanStep(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.status; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "id description status _meta");
 }
 
@@ -1467,6 +1457,7 @@ export function Plan(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.planId; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "planId steps _meta");
 }
 
@@ -1502,6 +1493,7 @@ export function MessageChunk(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.visible; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "content index final visible _meta");
 }
 
@@ -1565,6 +1557,7 @@ export function Location(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.endColumn; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path line column endLine endColumn _meta");
 }
 
@@ -1578,10 +1571,14 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
     const x = v.input;
     if (x !== undefined) n++;
   }
-  if (v.status !== undefined) {
-    const f = field_status(v, mode);
-    if (f !== undefined) return f;
-    if (v.status !== undefined) n++;
+  {
+    const x = v.status;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
+      } else if (mode & 2) { delete v.status; n--; }
+    }
   }
   {
     const x = v.requiresPermission;
@@ -1597,6 +1594,7 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.location !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "id tool input status requiresPermission location _meta");
 }
 
@@ -1609,6 +1607,7 @@ export function DiffHunk(v: any, mode: number): Failure | undefined {
   if (!Number.isInteger(v.newStart) || v.newStart < 0 || v.newStart > 4294967295) return wrongNumber("/newStart", "integer from 0 to 4294967295", v.newStart);
   if (!Number.isInteger(v.newLines) || v.newLines < 0 || v.newLines > 4294967295) return wrongNumber("/newLines", "integer from 0 to 4294967295", v.newLines);
   if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "oldStart oldLines newStart newLines content _meta");
 }
 
@@ -1632,6 +1631,7 @@ function DiffOutput_(v: any, mode: number, n: number, outer: string): Failure | 
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "path hunks _meta", outer);
 }
 
@@ -1652,10 +1652,14 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) { delete v.command; n--; }
     }
   }
-  if (v.exitCode !== undefined) {
-    const f = field_exitCode(v, mode);
-    if (f !== undefined) return f;
-    if (v.exitCode !== undefined) n++;
+  {
+    const x = v.exitCode;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
+      } else if (mode & 2) { delete v.exitCode; n--; }
+    }
   }
   {
     const x = v.stdout;
@@ -1675,6 +1679,7 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) { delete v.stderr; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "terminalId command exitCode stdout stderr _meta", outer);
 }
 
@@ -1706,10 +1711,14 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
-  if (v.status !== undefined) {
-    const f = field_status(v, mode);
-    if (f !== undefined) return f;
-    if (v.status !== undefined) n++;
+  {
+    const x = v.status;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"awaiting_permission\", \"in_progress\", \"completed\", \"failed\", \"denied\" or \"cancelled\"", x);
+      } else if (mode & 2) { delete v.status; n--; }
+    }
   }
   {
     const x = v.output;
@@ -1723,10 +1732,14 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.output; n--; }
     }
   }
-  if (v.error !== undefined) {
-    const f = field_error(v, mode);
-    if (f !== undefined) return f;
-    if (v.error !== undefined) n++;
+  {
+    const x = v.error;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/error", "string", x);
+      } else if (mode & 2) { delete v.error; n--; }
+    }
   }
   {
     const x = v.duration;
@@ -1742,6 +1755,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
     if (f !== undefined) return f;
     if (v.location !== undefined) n++;
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "id status output error duration location _meta");
 }
 
@@ -1751,6 +1765,7 @@ export function Command(v: any, mode: number): Failure | undefined {
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "name description _meta");
 }
 
@@ -1770,6 +1785,7 @@ export function AvailableCommands(v: any, mode: number): Failure | undefined {
       }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "commands _meta");
 }
 
@@ -1787,11 +1803,16 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.previousMode; n--; }
     }
   }
-  if (v.reason !== undefined) {
-    const f = field_reason(v, mode);
-    if (f !== undefined) return f;
-    if (v.reason !== undefined) n++;
+  {
+    const x = v.reason;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/reason", "string", x);
+      } else if (mode & 2) { delete v.reason; n--; }
+    }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "previousMode currentMode reason _meta");
 }
 
@@ -1817,6 +1838,7 @@ export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.source; n--; }
     }
   }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
   return ending(v, mode, n, "key previousValue currentValue source _meta");
 }
 
@@ -1926,10 +1948,12 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.timestamp; n--; }
     }
   }
-  if (v._meta !== undefined) {
-    const f = field__meta(v, mode);
-    if (f !== undefined) return f;
-    if (v._meta !== undefined) n++;
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
   }
   const tag = v.type;
   switch (tag) {
