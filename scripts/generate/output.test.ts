@@ -4,10 +4,11 @@ import { join } from "node:path";
 import test from "node:test";
 import { checksFor } from "./checks.ts";
 import { featureOf, featurePlaces } from "./feature-places.ts";
-import { generatedFiles, staleFiles } from "./output.ts";
+import { generatedFiles } from "./output.ts";
 import { patchesFor } from "./patches.ts";
 import { loadSchemas, type Schema, schemaPair } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
+import { staleFiles } from "./stale-files.ts";
 
 const files = generatedFiles();
 

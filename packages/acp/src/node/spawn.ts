@@ -29,16 +29,16 @@ export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platf
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** What errors call the agent. Default: its command. */
   readonly name?: string | undefined;
+  /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
+  readonly signal?: AbortSignal | undefined;
   /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
   readonly graceMs?: number | undefined;
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number | undefined;
-  /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
-  readonly signal?: AbortSignal | undefined;
-  /** How much of the end of stderr is kept for errors. Default 16 KiB. */
-  readonly stderrTailBytes?: number | undefined;
   /** Receives all of stderr, in pieces that never split a character. */
   readonly onStderr?: ((text: string) => NoPromise) | undefined;
+  /** How much of the end of stderr is kept for errors. Default 16 KiB. */
+  readonly stderrTailBytes?: number | undefined;
 }
 
 /** A running agent. Closing it ends the agent and everything that it started. */

@@ -4,9 +4,9 @@ import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { checkOptions } from "../../base/known-options.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
+import { createTerminalKeys, localTerminalsKeys } from "../../base/option-keys.gen.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
-import { createTerminalKeys } from "../../model/terminal-options.ts";
 import {
   type ByteSink,
   checkedByteLimit,
@@ -64,18 +64,6 @@ export interface LocalTerminals extends Terminals {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const knownOptions = {
-  cwd: true,
-  env: true,
-  maxTerminals: true,
-  maxOutputByteLimit: true,
-  killMs: true,
-  pty: true,
-  wrap: true,
-  onOutput: true,
-  onExit: true,
-} as const;
-
 const mebibyte = 1024 * 1024;
 
 /**
@@ -90,7 +78,7 @@ const mebibyte = 1024 * 1024;
  * client({ name: "my-client", version: "1.0.0", terminals: (session) => localTerminals({ cwd: session.cwd }) });
  */
 export function localTerminals(options: LocalTerminalsOptions): LocalTerminals {
-  checkOptions("localTerminals", options, knownOptions);
+  checkOptions("localTerminals", options, localTerminalsKeys);
   if (!isAbsolute(options.cwd)) throw new TypeError(`cwd must be an absolute path, got "${options.cwd}"`);
   return new TerminalTable(options);
 }

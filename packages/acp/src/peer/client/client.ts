@@ -23,7 +23,7 @@ import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wir
 import { HeldInput } from "../base/held-input.ts";
 import { loadClientVersion } from "../base/load-version.ts";
 import { clientDialects } from "../dialect/dialects.ts";
-import { abortable } from "./abortable.ts";
+import { abortable } from "./call-arguments.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import {
   type ClientDefinition,

@@ -1,6 +1,7 @@
 // Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
 import { optional } from "../../base/objects.ts";
+import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
 import type {
   AgentCapabilities,
   AgentIntroduction,
@@ -19,10 +20,8 @@ import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { abortable, abortError } from "./abortable.ts";
-import { checkAbsolute } from "./absolute-path.ts";
 import { activation, checkSessionId } from "./activation.ts";
-import { checkCall, loginKeys, queryKeys, reopenKeys, sessionKeys } from "./call-options.ts";
+import { abortable, abortError, checkAbsolute, checkCall } from "./call-arguments.ts";
 import type {
   CallOptions,
   ClientConnection,
@@ -146,7 +145,7 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
-    checkCall("listSessions", query, queryKeys);
+    checkCall("listSessions", query, sessionQueryKeys);
     needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");

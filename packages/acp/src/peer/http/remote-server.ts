@@ -1,6 +1,7 @@
 // remoteServer(): serves an agent to remote clients, over Streamable HTTP and WebSocket.
 
 import { checkOptions } from "../../base/known-options.ts";
+import { remoteServerKeys } from "../../base/option-keys.gen.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { RemoteConnections, type SocketUpgrade } from "../../transport/server/remote-connections.ts";
 import type { RemoteConnection, RemoteServerOptions } from "../../transport/server/remote-options.ts";
@@ -21,20 +22,6 @@ export interface RemoteServer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const known: Readonly<Record<keyof RemoteServerOptions, true>> = {
-  connect: true,
-  path: true,
-  authorize: true,
-  plainPost: true,
-  graceMs: true,
-  heartbeatMs: true,
-  patienceMs: true,
-  stallMs: true,
-  closeTimeoutMs: true,
-  limits: true,
-  log: true,
-};
-
 /**
  * Serves an agent to remote clients over Streamable HTTP and WebSocket, in every runtime that has the standard `Request`
  * and `Response`. A client that was cut off finds its connection again for `graceMs`. It does not check who asks: give
@@ -52,7 +39,7 @@ const known: Readonly<Record<keyof RemoteServerOptions, true>> = {
  * console.log(response.status); // 405
  */
 export function remoteServer(options: RemoteServerOptions): RemoteServer {
-  checkOptions("remoteServer", options, known);
+  checkOptions("remoteServer", options, remoteServerKeys);
   // only the compiler knows that it is one
   const connect: unknown = options.connect;
   if (typeof connect !== "function")

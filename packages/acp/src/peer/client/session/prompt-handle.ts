@@ -1,10 +1,9 @@
 // The handle of an open prompt: settles its promises and buffers updates for its iterator.
 
 import { optional } from "../../../base/objects.ts";
-import { ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import { argumentText, ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
 import { addMessageText, joinMessages, type MessageTexts } from "../../../model/content-text.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
-import { checkSignal } from "./abort-signal.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
 
@@ -162,4 +161,14 @@ export class PromptHandle implements Prompt {
     this.#ended = true;
     this.#wake?.();
   }
+}
+
+/** Throws a TypeError for what is no AbortSignal, such as the controller of one. */
+export function checkSignal(where: string, signal: unknown): void {
+  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>; // callers may have no types
+  if (signal === undefined || (typeof aborted === "boolean" && typeof addEventListener === "function"))
+    return;
+  throw new TypeError(
+    `${where}: signal must be an AbortSignal, such as controller.signal; got ${argumentText(signal)}`,
+  );
 }
