@@ -1,9 +1,13 @@
 // The raw wire of protocol version 2: types, and typed peers for both roles.
 
 import type { Transport } from "./jsonrpc/transport.ts";
-import { problemOfType, type SchemaProblem } from "./peer/base/schema-problem.ts";
 import { ValidatingPeer } from "./peer/base/validating-peer.ts";
-import type { WirePeer, WirePeerOptions } from "./peer/base/wire-peer.ts";
+import {
+  problemOfType,
+  type SchemaProblem,
+  type WirePeer,
+  type WirePeerOptions,
+} from "./peer/base/wire-peer.ts";
 import {
   type AgentNotifications,
   type AgentRequests,

@@ -15,9 +15,9 @@ import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import type { ByteTransportOptions } from "../transport/byte-transport.ts";
-import { OutputPipe } from "./output-pipe.ts";
 import { isMissingCommand } from "./path-search.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
+import { OutputPipe } from "./stream-channel.ts";
 import { groupMark } from "./watchdog.ts";
 import { WireReader, wireFd } from "./wire-reader.ts";
 

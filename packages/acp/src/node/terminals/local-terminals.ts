@@ -13,13 +13,15 @@ import {
   checkedTimeout,
   commandSpec,
   type RunningCommand,
+  startFailure,
   type TerminalCommand,
+  terminalsClosed,
+  tooManyTerminals,
+  unknownTerminal,
 } from "./command.ts";
-import { OutputListeners } from "./output-listeners.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
-import { type LocalTerminal, Terminal } from "./terminal.ts";
-import { startFailure, terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-errors.ts";
+import { type LocalTerminal, OutputListeners, Terminal } from "./terminal.ts";
 
 /** The directory, environment and limits of commands. */
 export interface LocalTerminalsOptions {

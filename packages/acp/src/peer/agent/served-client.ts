@@ -28,8 +28,7 @@ import type { AgentConnection } from "./agent.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentSessions, type AgentSessionsParts } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
-import { introduction } from "./introduction.ts";
-import { loginNeeded, withLogins } from "./login-needed.ts";
+import { introduction, loginNeeded, withLogins } from "./introduction.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
 import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 

@@ -1,10 +1,12 @@
 // The interfaces of a typed peer on the raw wire of one version.
 
+import { nearestWord } from "../../base/nearest-word.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { modes, type Validator } from "../../wire/decode.ts";
 
 /** Requests by method: the form of `AgentRequests` and `ClientRequests`. */
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
@@ -107,4 +109,27 @@ export interface WirePeer<
   /** Rejects what is pending, lets running handlers answer, flushes and closes. Further calls do nothing. */
   close(reason?: string): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Why a value does not have a type of the schema. Never contains the value itself. */
+export interface SchemaProblem {
+  /** The location as a JSON pointer: `/content/text`; empty for the value itself. */
+  readonly path: string;
+  /** What the schema demands there. */
+  readonly expected: string;
+  /** What is there: a type, or a short literal if the type was right. */
+  readonly got: string;
+}
+
+export function problemOfType(
+  types: Readonly<Record<string, Validator>>,
+  type: string,
+  value: unknown,
+): SchemaProblem | undefined {
+  const validate = Object.hasOwn(types, type) ? types[type] : undefined;
+  if (validate !== undefined) return validate(value, modes.strict | modes.unstable);
+  const near = nearestWord(type, Object.keys(types));
+  throw new TypeError(
+    `schemaProblem: the schema has no type ${JSON.stringify(type)}${near === undefined ? "" : `; did you mean ${near}?`}`,
+  );
 }

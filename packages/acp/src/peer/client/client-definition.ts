@@ -13,7 +13,7 @@ import { lists, type UnstableFeatures } from "../../validation/unstable-features
 import { checkDefinition, type HandshakeMeta } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
-import type { PermissionAnswer } from "./policy/permission-answer.ts";
+import type { PermissionAnswer } from "./policy/permissions.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
 
 /** What a client does for agents, and what it allows. Only `name` and `version` are required. */

@@ -25,11 +25,9 @@ import {
   type SessionState,
   type TitleResult,
 } from "./session/client-session.ts";
-import { frozen } from "./session/frozen.ts";
-import { type OpenPrompt, OpenPrompts } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
-import { checkSignal, PromptHandle } from "./session/prompt-handle.ts";
-import { SessionEvents } from "./session/session-events.ts";
+import { checkSignal, type OpenPrompt, OpenPrompts, PromptHandle } from "./session/prompt-handle.ts";
+import { frozen, SessionEvents } from "./session/session-events.ts";
 import { SessionLife } from "./session/session-life.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";

@@ -21,7 +21,15 @@ import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/age
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { activation, checkSessionId } from "./activation.ts";
-import { abortable, abortError, checkAbsolute, checkCall } from "./call-arguments.ts";
+import {
+  abortable,
+  abortError,
+  checkAbsolute,
+  checkCall,
+  checkCredentials,
+  checkLogin,
+  loginResult,
+} from "./call-arguments.ts";
 import type {
   CallOptions,
   ClientConnection,
@@ -36,7 +44,6 @@ import type {
 } from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
-import { checkCredentials, checkLogin, loginResult } from "./client-login.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
