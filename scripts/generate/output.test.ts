@@ -77,6 +77,8 @@ test("no sentence of the schema's prose is copied", () => {
 test("generated code imports its neighbours and what validators share, and nothing of another version", () => {
   for (const [path, text] of files) {
     const isOfDialect = path.startsWith("packages/dialects/");
+    // an entry point stands on the peers
+    if (/\/v[12]\.gen\.ts$/.test(path)) continue;
     for (const [, from = ""] of text.matchAll(/ from "([^"]+)"/g)) {
       if (isOfDialect && ["../../exchange/library.ts", "@parley/acp/v1"].includes(from)) continue;
       assert.match(from, /^(?:\.\.?|\.\.(?:\/\.\.)?\/validation)\/[a-z.-]+\.ts$/, path);

@@ -14,6 +14,7 @@ import { type Definition, shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
 import { v2Basis } from "./v2-basis.ts";
 import { sharingModules, type ValidatorOptions, validatorsModule } from "./validators.ts";
+import { wireEntries } from "./wire-entries.ts";
 
 const folder = "packages/acp/src";
 
@@ -53,6 +54,7 @@ export function generatedFiles(): Map<string, string> {
     else sharing.set(validators, [definitions, { source, runtime }, "../../validation/shapes.gen.ts"]);
     files.set(join(wire, version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
+  for (const [name, text] of wireEntries()) files.set(join(folder, name), text);
   files.set(join(folder, "validation", "features.gen.ts"), featuresModule());
   files.set(join(folder, "wire", "methods.gen.ts"), methodFactsModule([loadSchemas("v1"), v2]));
   files.set(join(folder, "model", "types.gen.ts"), model.types);
