@@ -16,10 +16,10 @@ import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
+import { agentPlaces, fromWire } from "../capabilities.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import type { MessageNames } from "../message-names.ts";
-import { unstableFromWire } from "../unstable-capabilities.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
@@ -71,30 +71,11 @@ export const v1ClientEdition: ClientEdition = {
 
 function agent(result: object): AgentIntroduction {
   const { agentInfo, agentCapabilities: can = {}, authMethods = [] } = result as wire.InitializeResponse;
-  const {
-    promptCapabilities: prompt = {},
-    mcpCapabilities: mcp = {},
-    sessionCapabilities: session = {},
-  } = can;
   return {
     info: (agentInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
-      image: prompt.image === true,
-      audio: prompt.audio === true,
-      embeddedContext: prompt.embeddedContext === true,
-      mcpStdio: true,
-      mcpHttp: mcp.http === true,
-      mcpSse: mcp.sse === true,
-      sessions: true,
-      load: can.loadSession === true,
-      resume: session.resume != null,
-      list: session.list != null,
-      close: session.close != null,
-      ...unstableFromWire(session, can),
-      delete: session.delete != null,
-      additionalDirectories: session.additionalDirectories != null,
+      ...fromWire(agentPlaces, 1, can),
       steer: takesSteering(result),
-      logout: can.auth?.logout != null,
       ...metaOf(can),
       ...partsMetaFromV1(can),
     },

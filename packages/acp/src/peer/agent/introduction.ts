@@ -6,7 +6,7 @@ import type {
   AgentIntroduction,
   ClientCapabilities,
 } from "../../edition/agent-edition.ts";
-import { unstableCapabilities } from "../../edition/unstable-capabilities.ts";
+import { unstableCapabilities } from "../../edition/capabilities.ts";
 import { RequestError, readableThrown } from "../../jsonrpc/errors.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import { completeConfigOptions } from "../../model/outgoing.ts";

@@ -11,6 +11,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { clientPlaces, fromWire } from "../../edition/capabilities.ts";
 import { understands } from "../../edition/dialect.ts";
 import { defaultEditions, type EditionName, versionsOf } from "../../edition/negotiate.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
@@ -38,20 +39,7 @@ interface ServedClientParts extends AgentSessionsParts {
 }
 
 /** What is known of a client before its handshake. */
-const noCapabilities: ClientCapabilities = {
-  readTextFile: false,
-  writeTextFile: false,
-  terminal: false,
-  terminalAuth: false,
-  elicitationForm: false,
-  elicitationUrl: false,
-  booleanOptions: false,
-  notices: false,
-  compaction: false,
-  plans: false,
-  subagents: false,
-  terminalOutput: false,
-};
+const noCapabilities: ClientCapabilities = fromWire(clientPlaces, 1, {});
 
 export class ServedClient implements AgentHost, AgentConnection {
   readonly closed: Promise<ConnectionError>;

@@ -2,6 +2,7 @@
 
 import { checkOptions } from "../../base/known-options.ts";
 import { isObject, optional } from "../../base/objects.ts";
+import { enabledCapabilities } from "../../edition/capabilities.ts";
 import { dialectOf } from "../../edition/dialect.ts";
 import { dialectAnswer, dialectOfResult } from "../../edition/dialect-tells.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type ProtocolVersion,
   versionsOf,
 } from "../../edition/negotiate.ts";
-import { enabledCapabilities } from "../../edition/unstable-capabilities.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
