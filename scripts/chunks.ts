@@ -3,7 +3,7 @@
 import type { OutputChunk } from "rolldown";
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const peerBase = "peer/base/(bound-wire|definition-rules|validating-peer)";
+const peerBase = "peer/base/(bound-wire|definition-rules|wire-peer)";
 export const sharedCode = [
   {
     name: "core",
