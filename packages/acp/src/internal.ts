@@ -28,9 +28,9 @@ export { unsupportedContent } from "./peer/base/bound-wire.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { isOfTurn, takenState } from "./peer/base/taken-session.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";
-export { askedAbout } from "./peer/client/session/known-tool-calls.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session/session-events.ts";
+export { askedAbout } from "./peer/client/session/tool-call-tracker.ts";
 export {
   charsOf,
   joinedText,

@@ -3,6 +3,7 @@
 import type { Duplex } from "node:stream";
 import { withTimeout } from "../base/abortable.ts";
 import { checkOptions } from "../base/known-options.ts";
+import { spawnTransportKeys } from "../base/option-keys.gen.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
@@ -68,19 +69,6 @@ export function streamTransport(socket: Duplex, options: StreamTransportOptions 
   return byteTransport(streamChannel(socket, socket, options), { ...options, platform: nodePlatform });
 }
 
-const spawnOptions = {
-  cwd: true,
-  env: true,
-  name: true,
-  signal: true,
-  graceMs: true,
-  killMs: true,
-  onStderr: true,
-  stderrTailBytes: true,
-  framing: true,
-  limits: true,
-} as const;
-
 /**
  * Starts an agent without a shell and connects to its stdin and stdout. An agent that does not start is reported as the
  * end of the connection, with ConnectionError "spawn_failed".
@@ -101,7 +89,7 @@ export function spawnTransport(
   args?: readonly string[],
   options: SpawnTransportOptions = {},
 ): SpawnedTransport {
-  checkOptions("spawnTransport", options, spawnOptions);
+  checkOptions("spawnTransport", options, spawnTransportKeys);
   const agent = spawnAgent(command, args ?? noArguments(command), options);
   const transport = byteTransport(agent, { ...options, platform: nodePlatform });
   agents.set(transport, agent);

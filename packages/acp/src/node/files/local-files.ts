@@ -3,8 +3,12 @@
 import { constants } from "node:buffer";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { Files, ReadTextOptions } from "../../model/services.ts";
-import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
-import type { DirectoryAccess } from "./directory-access.ts";
+import {
+  canUseDescriptors,
+  type DirectoryAccess,
+  descriptorAccess,
+  portableAccess,
+} from "./directory-access.ts";
 import {
   type DirectoryEntry,
   entriesOf,
@@ -15,7 +19,6 @@ import {
 } from "./directory-entries.ts";
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
-import { portableAccess } from "./portable-access.ts";
 import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
 import { Roots } from "./roots.ts";
 import { SeenVersions, type Workspace } from "./workspace.ts";

@@ -12,9 +12,14 @@ import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
-import { ConnectionWork, connectionEnded } from "./connection-work.ts";
 import { HandledOp } from "./handled-request.ts";
-import type { Holder, LiveSession, LiveSessions } from "./live-sessions.ts";
+import {
+  ConnectionWork,
+  connectionEnded,
+  type Holder,
+  type LiveSession,
+  type LiveSessions,
+} from "./live-sessions.ts";
 import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";

@@ -29,7 +29,7 @@ import { PromptQueue } from "../base/prompt-queue.ts";
 import { takenState } from "../base/taken-session.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { BackgroundTools } from "./background-tools.ts";
-import { withLogins } from "./login-needed.ts";
+import { withLogins } from "./introduction.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";

@@ -1,30 +1,12 @@
 // Checks the parts that definitions of agents and clients share.
 
-import { type Keys, unknownOption } from "../../base/known-options.ts";
+import { unknownOption } from "../../base/known-options.ts";
 import { nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
 import { knownDialects } from "../../edition/dialect-tells.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
-
-/** Every key of the groups of a definition. */
-export type GroupKeys<Definition, Group extends keyof Definition> = {
-  readonly [Name in Group]: Keys<NonNullable<Definition[Name]>>;
-};
-
-export const sharedKeys = {
-  name: true,
-  version: true,
-  title: true,
-  editions: true,
-  unstable: true,
-  log: true,
-  extensions: true,
-  connection: true,
-  _meta: true,
-  handshakeMeta: true,
-} as const;
 
 /**
  * Custom data of the parts of a handshake.

@@ -1,6 +1,7 @@
 // Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
 import { optional } from "../../base/objects.ts";
+import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
 import type {
   AgentCapabilities,
   AgentIntroduction,
@@ -19,10 +20,16 @@ import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { abortable, abortError } from "./abortable.ts";
-import { checkAbsolute } from "./absolute-path.ts";
 import { activation, checkSessionId } from "./activation.ts";
-import { checkCall, loginKeys, queryKeys, reopenKeys, sessionKeys } from "./call-options.ts";
+import {
+  abortable,
+  abortError,
+  checkAbsolute,
+  checkCall,
+  checkCredentials,
+  checkLogin,
+  loginResult,
+} from "./call-arguments.ts";
 import type {
   CallOptions,
   ClientConnection,
@@ -37,7 +44,6 @@ import type {
 } from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
-import { checkCredentials, checkLogin, loginResult } from "./client-login.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
@@ -146,7 +152,7 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
-    checkCall("listSessions", query, queryKeys);
+    checkCall("listSessions", query, sessionQueryKeys);
     needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");

@@ -3,6 +3,7 @@
 import { backgroundDeadline, type Deadline } from "../../../base/deadline.ts";
 import { checkOptions } from "../../../base/known-options.ts";
 import { optional } from "../../../base/objects.ts";
+import { createTerminalKeys } from "../../../base/option-keys.gen.ts";
 import {
   pidKey,
   pushesOutputKey,
@@ -21,7 +22,6 @@ import type {
   TerminalSnapshot,
   Terminals,
 } from "../../../model/services.ts";
-import { createTerminalKeys } from "../../../model/terminal-options.ts";
 import type { ReceivedOutput } from "../session/terminal-outputs.ts";
 import { withKeys } from "./client-files.ts";
 import { type ClientServices, notOnV1 } from "./client-services.ts";

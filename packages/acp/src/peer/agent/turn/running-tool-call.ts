@@ -2,6 +2,7 @@
 
 import { checkOptions, type Keys } from "../../../base/known-options.ts";
 import { bindMethods, isObject, optional } from "../../../base/objects.ts";
+import { toolCallStartKeys } from "../../../base/option-keys.gen.ts";
 import { argumentText, RequestError, readableThrown } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { textDiff } from "../../../model/git-patch.ts";
@@ -330,19 +331,6 @@ function checkedChange(change: TextChange): TextChange {
 }
 
 const permissionKeys: Keys<PermissionOptions> = { options: true, description: true, onAnswer: true };
-const startKeys: Keys<ToolCallStart> = {
-  title: true,
-  kind: true,
-  name: true,
-  locations: true,
-  rawInput: true,
-  content: true,
-  toolCallId: true,
-  cancellable: true,
-  parent: true,
-  permission: true,
-};
-
 /** Checks the arguments before anything is shown. */
 export function checkTool(where: string, start: unknown, run: unknown): void {
   if (!isObject(start))
@@ -352,7 +340,7 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
   if (typeof run !== "function")
     throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
   // a misspelt `permission` must not run the call without asking
-  checkOptions(where, start, startKeys);
+  checkOptions(where, start, toolCallStartKeys);
   const { permission, parent } = start;
   if (parent !== undefined && !(isObject(parent) && parent["signal"] instanceof AbortSignal))
     throw new TypeError(`${where}: parent must be a running tool call, got ${argumentText(parent)}`);
