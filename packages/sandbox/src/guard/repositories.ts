@@ -3,8 +3,8 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { isRepositoryFolder } from "../paths/project-names.ts";
-import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
+import { isRepositoryFolder, looksLikeRepository } from "../paths/project-names.ts";
+import { entriesIn, foldersIn, isThere, linkTarget, realPath, smallText, typeOf } from "./path-facts.ts";
 
 /**
  * What programs execute or obey in the folders of repositories. All else can be written. `commondir` of git and
@@ -19,8 +19,11 @@ const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
   [".pijul", ["config"]],
 ]);
 
-/** More submodules and worktrees than this are not looked at. */
+/** More worktrees and included files than this are not looked at. */
 const limit = 200;
+
+/** More folders than this are not searched for submodules. */
+const modulesLimit = 3_000;
 
 /** What the settings of the user say about all repositories: the folders of hooks, and the files that hold the settings. */
 export interface GitSettings {
@@ -176,17 +179,30 @@ function worktreesOf(folder: string): readonly string[] {
     .map((name) => join(folder, "worktrees", name));
 }
 
-/** The git folders of submodules. Names of submodules may have slashes. */
+/** The git folders of submodules. */
 function modulesOf(folder: string): readonly string[] {
+  return inModules(folder).filter((path) => linkTarget(path) === undefined);
+}
+
+/** What git takes for the git folders of submodules, theirs too, and links that may lead to one. */
+export function submodulesIn(folder: string): readonly string[] {
+  return [...inModules(folder), ...modulesOf(folder).flatMap(submodulesIn)];
+}
+
+/** Git folders, and links, which are not followed: they can lead in circles. Names of submodules may have slashes. */
+function inModules(folder: string): readonly string[] {
   const found: string[] = [];
   const open = [join(folder, "modules")];
-  for (const at of open) {
-    if (open.length > limit) break;
-    for (const name of foldersIn(at)) {
-      const path = join(at, name);
-      if (isGitFolder(path)) found.push(path);
-      else open.push(path);
-    }
+  for (const path of open) {
+    if (open.length > modulesLimit) break;
+    const names = linkTarget(path) === undefined ? entriesIn(path) : undefined;
+    if (names === undefined || looksLikeRepository(names)) found.push(path);
+    else
+      open.push(
+        ...names
+          .map((name) => join(path, name))
+          .filter((each) => typeOf(each) === "folder" || linkTarget(each) !== undefined),
+      );
   }
   return found;
 }

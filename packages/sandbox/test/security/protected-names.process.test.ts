@@ -343,3 +343,41 @@ test(
     }
   },
 );
+
+test(
+  "the git folder of a submodule that a command plants is moved aside, also without objects of its own, or as a link",
+  inSandbox,
+  async (t) => {
+    for (const kind of ["whole", "commondir", "link", "link to all"]) {
+      const { work, open } = workplace(t);
+      const git = ".git/modules/libs/sub";
+      const evil = "mkdir -p evil/objects evil/refs; echo ref: refs/heads/main >evil/HEAD";
+      const scripts: Readonly<Record<string, string>> = {
+        whole: `${evil}; mkdir -p .git/modules/libs evil/modules; cp -r evil inner; mv inner evil/modules/in; mv evil ${git}`,
+        commondir: `${evil}; mkdir -p ${git}; cp evil/HEAD ${git}; echo ../../../../evil >${git}/commondir`,
+        link: `${evil}; mkdir -p .git/modules/libs; ln -s ../../../evil ${git}`,
+        "link to all": `mkdir -p all/libs; ${evil}; mv evil all/libs/sub; ln -s ../all .git/modules`,
+      };
+      const { findings } = await runIn(await open(), scripts[kind]!, { cwd: work });
+      assert.ok(
+        findings.movedAside.some(
+          ({ from }) => from === join(work, kind === "link to all" ? ".git/modules" : git),
+        ),
+        kind,
+      );
+      assert.equal(existsSync(join(work, git)), false, kind);
+      assert.deepEqual(findings.left, [], kind);
+    }
+  },
+);
+
+test("links in a repository that lead in circles hold up no command", {
+  ...inSandbox,
+  timeout: 20_000,
+}, async (t) => {
+  const { work, open } = workplace(t);
+  for (const name of ["one", "two"]) git(work, "init", "-q", "--bare", name);
+  for (const folder of [".git", "one", "two"]) symlinkSync("..", join(work, folder, "modules"));
+  const { code } = await runIn(await open(), "true", { cwd: work });
+  assert.equal(code, 0);
+});
