@@ -19,6 +19,9 @@ export {
 } from "./base/shape.ts";
 export { isDialectError } from "./edition/dialect-tells.ts";
 export { editionOf, nameOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
+export { Call } from "./forward/call.ts";
+export { Peer } from "./forward/peer.ts";
+export type { Port, Taker } from "./forward/port.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { exactIdIn, idKey, idToJson, type RequestId, readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { operationSubject, optionValue } from "./model/custom-types.ts";

@@ -6,8 +6,8 @@ import { Connection } from "../jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
-import { LateAnswer, type UnreadHook } from "../jsonrpc/passed-call.ts";
-import type { Transport } from "../jsonrpc/transport.ts";
+import { type ForwardHooks, LateAnswer } from "../jsonrpc/passed-call.ts";
+import type { EndReason, Transport } from "../jsonrpc/transport.ts";
 import { Call } from "./call.ts";
 import { goneError, nobody, type Port, type Room, unusableAnswer, type WireError } from "./port.ts";
 import { isNotification, notificationHead } from "./unread.ts";
@@ -17,6 +17,8 @@ export interface PeerOptions extends Pick<ConnectionOptions, "batches" | "limits
   readonly name: string;
   /** The notifications that may pass unread: those of this method. Default: none. */
   readonly unread?: string | undefined;
+  /** Whether it stays open after the end of its input, until `close`. Default false. */
+  readonly lingers?: boolean | undefined;
   /** How long requests of the peer may still be answered after the end of its input, in milliseconds. Default: until `close`. */
   readonly drainMs?: number | undefined;
   /** How long the peer may read nothing while output waits for it, in milliseconds. Default 60,000. */
@@ -44,6 +46,8 @@ const plain: Shape = {
 
 export class Peer {
   readonly connection: Connection;
+  /** Resolves with the reason when the peer sends nothing more. */
+  readonly ended: Promise<EndReason>;
   /** Sends to the peer. */
   readonly port: Port;
   /** Takes what the peer sends. */
@@ -59,13 +63,23 @@ export class Peer {
 
   constructor(
     transport: Transport,
-    { name, unread, stallMs = 60_000, drainMs = Number.POSITIVE_INFINITY, limits, ...options }: PeerOptions,
+    {
+      name,
+      unread,
+      stallMs = 60_000,
+      drainMs = Number.POSITIVE_INFINITY,
+      limits,
+      lingers,
+      ...options
+    }: PeerOptions,
   ) {
     this.#transport = transport;
     this.name = name;
     this.#stallMs = stallMs;
     this.#head = unread && notificationHead(unread);
-    const given: ConnectionOptions & UnreadHook = {
+    const ended = Promise.withResolvers<EndReason>();
+    this.ended = ended.promise;
+    const given: ConnectionOptions & ForwardHooks = {
       ...optional(options),
       drainMs,
       // what came in has passed the limit of its sender: an envelope around it must not refuse it
@@ -74,6 +88,8 @@ export class Peer {
         request: (method, params, request, text) => this.request(new Call(method, params, text), request),
         notification: (method, params, text) => this.notification(new Call(method, params, text)),
       },
+      ended: ended.resolve,
+      lingers,
       ...(this.#head !== undefined && { unread: (text) => this.takesUnread(text) }),
     };
     this.connection = new Connection(transport, given);

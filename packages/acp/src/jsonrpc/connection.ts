@@ -16,9 +16,9 @@ import { ConnectionError, RequestError } from "./errors.ts";
 import { cancelMethod, InboundRequests, rateLimited } from "./inbound-requests.ts";
 import { batchProblem, InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
-import { exactId, idProblem, isExact, type RequestId } from "./message-id.ts";
+import { type Envelope, exactId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
-import type { AnswerTaker, PassedCall, UnreadHook } from "./passed-call.ts";
+import type { AnswerTaker, ForwardHooks, PassedCall } from "./passed-call.ts";
 import {
   checkTimes,
   notSent,
@@ -29,15 +29,6 @@ import {
   unanswered,
 } from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
-
-interface Envelope {
-  readonly jsonrpc?: unknown;
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: unknown;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
 
 /**
  * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
@@ -57,7 +48,7 @@ interface Envelope {
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
-  readonly #closed: PromiseWithResolvers<ConnectionError>;
+  readonly #closed = Promise.withResolvers<ConnectionError>();
   /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
@@ -77,6 +68,7 @@ export class Connection {
   #nextId = 1;
   #phase: "open" | "draining" | "closed" = "open";
   #endReason: ConnectionError | undefined;
+  #lingers = false;
 
   /**
    * Starts the transport and reads from it.
@@ -89,7 +81,6 @@ export class Connection {
     this.#limits = connectionLimits(options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     claimTransport(transport);
-    this.#closed = Promise.withResolvers();
     this.closed = this.#closed.promise;
     this.#log = guardedLog(options.log);
     this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log, transport.attachment);
@@ -241,7 +232,7 @@ export class Connection {
   }
 
   #sink(tap: ConnectionOptions["tap"]): Sink {
-    const { unread } = this.#options as UnreadHook; // not a public option: only a forwarder gives it
+    const { unread } = this.#options as ForwardHooks; // not a public option: only a forwarder gives it
     return {
       message:
         tap === undefined
@@ -352,6 +343,9 @@ export class Connection {
   }
 
   #transportEnded(reason: EndReason): void {
+    const hooks = this.#options as ForwardHooks; // as for `unread`
+    hooks.ended?.(reason);
+    this.#lingers = hooks.lingers === true && reason.kind === "eof";
     // after the end of input, running handlers can still answer
     if (reason.kind !== "eof") this.#output.shut();
     const kind = reason.kind === "eof" ? "closed" : reason.kind;
@@ -365,8 +359,11 @@ export class Connection {
       this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
       this.#pending.failAll((method) => unanswered(method, reason));
       this.#inbound.abortAll(reason);
+      if (!this.#lingers) this.#waitForHandlers();
+    } else if (this.#lingers || !this.#output.isOpen) {
+      this.#lingers = false;
       this.#waitForHandlers();
-    } else if (!this.#output.isOpen) this.#inbound.giveUpAll();
+    }
     this.#output.releaseWaiters();
   }
 

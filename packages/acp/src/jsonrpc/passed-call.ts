@@ -1,5 +1,7 @@
 // What a connection and a forwarder exchange: requests that are passed on, and their answers.
 
+import type { EndReason } from "./transport.ts";
+
 /** An answer as it came. */
 export interface PassedAnswer {
   readonly result?: unknown;
@@ -15,7 +17,11 @@ export interface AnswerTaker {
 }
 
 /** For a forwarder, beside the options of a connection. */
-export interface UnreadHook {
+export interface ForwardHooks {
+  /** Told that the input has ended: what runs may still be answered. */
+  readonly ended?: ((reason: EndReason) => void) | undefined;
+  /** After the end of input it stays open, for what may still be sent, until it is closed. */
+  readonly lingers?: boolean | undefined;
   /** Takes a message as text, before it is parsed. False if it must be read. */
   readonly unread?: ((text: string) => boolean) | undefined;
 }

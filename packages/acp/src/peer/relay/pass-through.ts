@@ -28,7 +28,7 @@ export async function passThrough(client: ReadInTurns, agent: ReadInTurns, log: 
       },
       ...(toClient.isTextOnly && { isTextOnly: true }),
     }),
-    { name: "the client", log },
+    { name: "the client", lingers: true, log },
   );
   const ofAgent = new Peer(agent.transport(), {
     name: "the agent",
