@@ -105,7 +105,7 @@ function openInput(bytes: (chunk: Uint8Array) => void): Readable {
 }
 
 /** Never process.stdout: it cannot be destroyed, so a client that does not read would keep this process alive. */
-function openOutput(fd: number, stat: fs.Stats): Writable {
+export function openOutput(fd: number, stat: fs.Stats = fs.fstatSync(fd)): Writable {
   if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
   const { isatty, WriteStream } = tty();
   if (isatty(fd)) return new WriteStream(fd);

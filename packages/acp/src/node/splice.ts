@@ -1,11 +1,9 @@
-// Passes chunks from one stream to another with back-pressure.
+// splice(): passes bytes from one stream to another, whatever they are.
 
-import { createWriteStream, fstatSync } from "node:fs";
-import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import { isatty, WriteStream } from "node:tty";
 
-export interface Pass {
+/** Two streams that are connected. */
+export interface Splice {
   /** Resolves when everything was passed on, or the target closed. */
   readonly done: Promise<void>;
   /** The number of chunks so far. */
@@ -14,14 +12,27 @@ export interface Pass {
   isBlocked(): boolean;
 }
 
-export interface PassOptions {
+/** How two streams are connected. */
+export interface SpliceOptions {
   /** Called after a chunk has been passed on. */
   readonly seen: (chunk: Buffer) => void;
-  /** The target has other writers and is not ended. */
+  /** The target has other writers and is not ended. Default false. */
   readonly shared?: boolean;
 }
 
-export function pass(from: Readable, to: Writable, { seen, shared = false }: PassOptions): Pass {
+/**
+ * Passes everything that one stream reads on to another one, also what is no message: with back-pressure, and with the end of
+ * input. The source stops when the target closes.
+ *
+ * @example
+ * import { spawn } from "node:child_process";
+ * import { splice } from "@parley/acp/node";
+ *
+ * const agent = spawn("my-agent", { stdio: ["pipe", "pipe", "inherit"] });
+ * splice(process.stdin, agent.stdin, { seen: (chunk) => console.error(`client: ${chunk.length} bytes`) });
+ * splice(agent.stdout, process.stdout, { seen: (chunk) => console.error(`agent: ${chunk.length} bytes`) });
+ */
+export function splice(from: Readable, to: Writable, { seen, shared = false }: SpliceOptions): Splice {
   const done = Promise.withResolvers<void>();
   let chunks = 0;
   let blocked = false;
@@ -55,11 +66,4 @@ export function pass(from: Readable, to: Writable, { seen, shared = false }: Pas
   });
   to.on("close", () => done.resolve());
   return { done: done.promise, count: () => chunks, isBlocked: () => blocked };
-}
-
-/** A descriptor of ours as a stream that never blocks; process.stdout blocks the whole process on pipes. */
-export function openOutput(fd: 1 | 2): Writable {
-  const stat = fstatSync(fd);
-  if (stat.isFIFO() || stat.isSocket()) return new Socket({ fd, readable: false, writable: true });
-  return isatty(fd) ? new WriteStream(fd) : createWriteStream("", { fd });
 }
