@@ -62,8 +62,8 @@ export interface MountEntries {
   readonly missing: readonly string[];
   /** Links and small files that must stay as they are. */
   readonly kept: ReadonlyMap<string, Kept>;
-  /** The git folders of submodules, and links in their place. */
-  readonly modules: readonly string[];
+  /** The git folders that there are, also those of submodules, and links in their place. */
+  readonly gitFolders: readonly string[];
   /** Mounted files, by what identifies each. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -183,7 +183,7 @@ export function mountEntries(
         .filter((path) => typeOf(path) === "file")
         .map((path) => [path, identityOf(path) ?? ""]),
     ),
-    modules: submodules(grounds, found),
+    gitFolders: [...found.repositories, ...grounds.gitFolders, ...submodules(grounds, found)],
     kept: new Map([...links, ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
   };
 }

@@ -238,7 +238,7 @@ class BubblewrapSandbox implements Sandbox {
       for (const path of hookFolders) if (!isMounted(path)) removeEmpty(path);
       const after = watched.search();
       const places = new Map<string, string>();
-      const missing = [...mounts.missing, ...newSubmodules(this.#grounds, found, mounts.modules)];
+      const missing = [...mounts.missing, ...newSubmodules(this.#grounds, found, mounts.gitFolders)];
       const planted = plantedFiles({ ...mounts, missing, found, stamps }, after, {
         asideOf: (path) => this.#asideOf(path, places),
         isOpened: (path) => this.#grounds.opened.includes(path),

@@ -214,7 +214,8 @@ function isGitFolder(folder: string): boolean {
 
 /** The folder that a `.git` names that is a file. */
 export function namedFolder(link: string): string | undefined {
-  const target = /^gitdir: (.+)\n?$/.exec(smallText(link) ?? "")?.[1];
+  // git reads it through links
+  const target = /^gitdir: (.+)\n?$/.exec(smallText(realPath(link) ?? link) ?? "")?.[1];
   const folder = target === undefined ? undefined : realPath(resolve(dirname(link), target));
   return folder !== undefined && typeOf(folder) === "folder" ? folder : undefined;
 }
@@ -241,4 +242,42 @@ export function gitFolderOf(root: string): string | undefined {
 function worktreeOfModule(folder: string): string | undefined {
   const named = /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(smallText(join(folder, "config")) ?? "")?.[1];
   return named === undefined ? undefined : realPath(resolve(folder, named));
+}
+
+/** Settings that git itself writes into a new repository. They name no program. */
+const plainSetting =
+  /^\s*(?:(?:[#;].*)?|\[(?:core|user|init|extensions|(?:remote|branch|submodule) "[^"\\]*")\]|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|url|fetch|merge|remote|active|name|email|objectformat|refstorage|tagopt)\s*=.*[^\\])\s*$/i;
+
+/**
+ * What a command has put into a repository that it created, and that git would run or obey: hooks that are no samples, and
+ * settings that git does not write by itself. A `.git` that leads to a folder with such things counts itself, unless it is
+ * one of those that were there before.
+ */
+export function plantedIn(repository: string, before: readonly string[]): readonly string[] {
+  const folder = typeOf(repository) === "file" ? namedFolder(repository) : realPath(repository);
+  if (folder === undefined || before.includes(folder)) return [];
+  if (folder !== repository) return plantedIn(folder, before).length > 0 ? [repository] : [];
+  if (isWorktreeFolder(repository)) {
+    const own = join(repository, "config.worktree");
+    return [
+      ...plantedIn(dirname(dirname(repository)), before),
+      ...(isThere(own) && !isPlain(own) ? [own] : []),
+    ];
+  }
+  const paths = (obeyed.get(kindOf(repository)) ?? []).map((path) => join(repository, path)).filter(isThere);
+  const own = kindOf(repository) === ".git" ? paths.filter((path) => !isPlain(path)) : paths;
+  return [...own, ...modulesOf(repository).flatMap((path) => plantedIn(path, before))];
+}
+
+/** Of the paths that git obeys. */
+function isPlain(path: string): boolean {
+  if (basename(path) === "hooks")
+    return linkTarget(path) === undefined && entriesIn(path).every((name) => name.endsWith(".sample"));
+  return (
+    basename(path) !== "commondir" &&
+    (smallText(path)
+      ?.split("\n")
+      .every((line) => plainSetting.test(line)) ??
+      false)
+  );
 }
