@@ -11,16 +11,16 @@ export type TerminalUpdate = Extract<
   { sessionUpdate: "terminal_update" | "terminal_output_chunk" }
 >;
 
-interface ReportedTerminal {
+class ReportedTerminal {
   /** The call that shows it, once there is one. */
   toolCallId: string | undefined;
   command: string | undefined;
   cwd: string | undefined;
-  readonly decoder: TextDecoder;
+  readonly decoder = new TextDecoder();
   /** Output that waits for a call to show it. */
-  waiting: string;
+  waiting = "";
   exit: object | undefined;
-  hasOutput: boolean;
+  hasOutput = false;
 }
 
 /** How much output of a terminal waits for a call: its end. */
@@ -84,19 +84,8 @@ export class TerminalReports {
   }
 
   #find(terminalId: string): ReportedTerminal {
-    let terminal = this.#terminals.get(terminalId);
-    if (terminal === undefined) {
-      terminal = {
-        toolCallId: undefined,
-        command: undefined,
-        cwd: undefined,
-        decoder: new TextDecoder(),
-        waiting: "",
-        exit: undefined,
-        hasOutput: false,
-      };
-      this.#terminals.set(terminalId, terminal);
-    }
+    const terminal = this.#terminals.get(terminalId) ?? new ReportedTerminal();
+    this.#terminals.set(terminalId, terminal);
     return terminal;
   }
 }

@@ -9,21 +9,21 @@ import type { Lost } from "../agent-edition.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { TerminalReports, type TerminalUpdate } from "./terminal-reports.ts";
 
-interface DisplayTerminal {
+class DisplayTerminal {
   /** The end of the decoded output. */
-  text: string;
+  text = "";
   /** How long all of it is. */
-  length: number;
-  readonly decoder: TextDecoder;
+  length = 0;
+  readonly decoder = new TextDecoder();
   /** The beginning of an escape sequence that has not ended yet. */
-  begun: string;
+  begun = "";
   /** How long all of it is in JSON. */
-  jsonLength: number;
+  jsonLength = 0;
   /** How long it was when it was last sent. */
-  sentLength: number;
+  sentLength = 0;
   /** The size of everything that was sent. */
-  sentTotal: number;
-  exited: boolean;
+  sentTotal = 0;
+  exited = false;
 }
 
 /** Nearly always one message. */
@@ -138,20 +138,8 @@ export class ToolEncoder {
     if (this.#reports !== undefined) return this.#reports.update(update, lost);
     const { terminalId } = update;
     lostMeta(update, "a terminal, which is shown as text", lost);
-    let terminal = this.#terminals.get(terminalId);
-    if (terminal === undefined) {
-      terminal = {
-        text: "",
-        length: 0,
-        decoder: new TextDecoder(),
-        begun: "",
-        jsonLength: 0,
-        sentLength: 0,
-        sentTotal: 0,
-        exited: false,
-      };
-      this.#terminals.set(terminalId, terminal);
-    }
+    const terminal = this.#terminals.get(terminalId) ?? new DisplayTerminal();
+    this.#terminals.set(terminalId, terminal);
     if (update.sessionUpdate === "terminal_output_chunk") append(terminal, update.data, lost);
     else {
       if (update.output !== undefined) {

@@ -113,12 +113,8 @@ export class SessionRequests {
     void this.#wire.notify("session/cancel", { sessionId, ...withMeta(meta) });
   }
 
-  async cancelToolCall(sessionId: string, toolCallId: string, meta: Meta | undefined): Promise<CallResult> {
-    return metaOf(await this.#wire.request("tool_call/cancel", { sessionId, toolCallId, ...withMeta(meta) }));
-  }
-
-  async cancelTerminal(sessionId: string, terminalId: string, meta: Meta | undefined): Promise<CallResult> {
-    return metaOf(await this.#wire.request("terminal/cancel", { sessionId, terminalId, ...withMeta(meta) }));
+  async cancelPart(method: string, params: object, meta: Meta | undefined): Promise<CallResult> {
+    return metaOf(await this.#wire.request(method, { ...params, ...withMeta(meta) }));
   }
 
   /** `answered` is called as for `prompt`, with the list of options where the answer has one. */

@@ -124,16 +124,12 @@ export class ServedTurnClient implements TurnClient {
     this.#updates.work.released(terminal.terminalId);
   }
 
-  request(
-    method: `_${string}`,
-    params?: unknown,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<unknown> {
+  readonly request: TurnClient["request"] = (method, params, { signal } = {}) => {
     this.#checkOpen();
     const send = (asked: SessionSender, until: AbortSignal) =>
       asked.requestExtension(method, params, { signal: until });
     return this.#updates.client.ask(method, send, either(this.#signal, signal));
-  }
+  };
 }
 
 /** A terminal has ended with its client. */
