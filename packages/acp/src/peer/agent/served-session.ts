@@ -18,7 +18,7 @@ import { lists } from "../../validation/unstable-features.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { takenState } from "../base/taken-session.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { BackgroundTools } from "./background-tools.ts";
+import { type BackgroundTools, backgroundTools } from "./background-tools.ts";
 import { withLogins } from "./introduction.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -71,7 +71,7 @@ export class ServedSession implements AgentSession {
     log: SessionLog,
   ) {
     this.updates = new SessionUpdates(sessionId, sender, log);
-    this.#background = new BackgroundTools(this.updates, (method) => this.#checkOpen(method));
+    this.#background = backgroundTools(this.updates, (method) => this.#checkOpen(method));
     this.#activation = activation;
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;

@@ -13,7 +13,7 @@ import { checkTool, RunningToolCall, type ToolHost } from "./running-tool-call.t
 import { ShownTerminal } from "./shown-terminal.ts";
 import type { RunTool, ToolCallStart } from "./tool-call.ts";
 import type { AgentSession, Turn } from "./turn.ts";
-import { ServedTurnClient } from "./turn-client.ts";
+import { type ServedTurnClient, turnClient } from "./turn-client.ts";
 
 export interface TurnOptions {
   readonly clientTimeoutMs: number | undefined;
@@ -69,7 +69,7 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   get client(): ServedTurnClient {
-    this.#client ??= new ServedTurnClient(this.updates, this.signal, this.#clientTimeoutMs);
+    this.#client ??= turnClient(this.updates, this.signal, this.#clientTimeoutMs);
     return this.#client;
   }
 
