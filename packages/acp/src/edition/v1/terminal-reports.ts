@@ -2,14 +2,11 @@
 
 import { fromBase64 } from "../../base/base64.ts";
 import { optional } from "../../base/objects.ts";
-import type { SessionUpdate } from "../../model/update.ts";
+import type { UpdateOf } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 
-export type TerminalUpdate = Extract<
-  SessionUpdate,
-  { sessionUpdate: "terminal_update" | "terminal_output_chunk" }
->;
+export type TerminalUpdate = UpdateOf<"terminal_update" | "terminal_output_chunk">;
 
 class ReportedTerminal {
   /** The call that shows it, once there is one. */
@@ -90,7 +87,7 @@ export class TerminalReports {
   }
 }
 
-function append(terminal: ReportedTerminal, base64: string, lost: Lost | undefined): void {
+function append(terminal: ReportedTerminal, base64: string, lost?: Lost): void {
   const bytes = fromBase64(base64);
   if (bytes === undefined) return lost?.("output of a terminal that is not base64");
   terminal.waiting += terminal.decoder.decode(bytes, { stream: true });
