@@ -55,7 +55,7 @@ export function notificationToWire(
 }
 
 /** Reports custom data of something that the other version does not have. */
-export function lostMeta(value: unknown, what: string, lost: Lost | undefined): void {
+export function lostMeta(value: unknown, what: string, lost?: Lost): void {
   if (lost !== undefined && hasMeta(value)) lost(`the metadata of ${what}`);
 }
 

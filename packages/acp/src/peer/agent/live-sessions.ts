@@ -104,39 +104,37 @@ function closeFailed({ sessionId, updates }: ServedSession, error: unknown): voi
   updates.sender.log("error", "closing a session failed", { sessionId, error });
 }
 
-export class ConnectionWork {
-  readonly #order: SessionOrder;
-  readonly #running = new Set<Promise<unknown>>();
+export type ConnectionWork = ReturnType<typeof connectionWork>;
+
+/** The work on sessions that the requests of one connection have begun. `order` is that of all connections. */
+export function connectionWork(order: SessionOrder) {
+  const running = new Set<Promise<unknown>>();
   /** Gives the work up that waits for its turn, or holds others up. */
-  readonly #giveUps = new Set<(reason: Error) => void>();
-  isEnding = false;
-
-  /** `order` is that of all connections. */
-  constructor(order: SessionOrder) {
-    this.#order = order;
-  }
-
-  /** Runs work on a session after the work before it, of other connections too. */
-  async inOrder<Result>(sessionId: string, work: () => Promise<Result>): Promise<Result> {
-    const given = Promise.withResolvers<never>();
-    given.promise.catch(() => undefined);
-    this.#giveUps.add(given.reject);
-    const ordered = this.#order.run(sessionId, () => Promise.race([work(), given.promise]));
-    this.#running.add(ordered);
-    try {
-      return await ordered;
-    } finally {
-      this.#running.delete(ordered);
-      this.#giveUps.delete(given.reject);
-    }
-  }
-
-  /** Waits for what runs. What hangs must not keep other connections from its session. */
-  async end(graceMs: number): Promise<void> {
-    this.isEnding = true;
-    await withTimeout(graceMs, Promise.allSettled(this.#running));
-    for (const giveUp of this.#giveUps) giveUp(connectionEnded());
-  }
+  const giveUps = new Set<(reason: Error) => void>();
+  const work = {
+    isEnding: false,
+    /** Runs work on a session after the work before it, of other connections too. */
+    async inOrder<Result>(sessionId: string, run: () => Promise<Result>): Promise<Result> {
+      const given = Promise.withResolvers<never>();
+      given.promise.catch(() => undefined);
+      giveUps.add(given.reject);
+      const ordered = order.run(sessionId, () => Promise.race([run(), given.promise]));
+      running.add(ordered);
+      try {
+        return await ordered;
+      } finally {
+        running.delete(ordered);
+        giveUps.delete(given.reject);
+      }
+    },
+    /** Waits for what runs. What hangs must not keep other connections from its session. */
+    async end(graceMs: number): Promise<void> {
+      work.isEnding = true;
+      await withTimeout(graceMs, Promise.allSettled(running));
+      for (const giveUp of giveUps) giveUp(connectionEnded());
+    },
+  };
+  return work;
 }
 
 export function connectionEnded(): RequestError {

@@ -94,13 +94,8 @@ export class ServedClient implements AgentHost, AgentConnection {
     return this.close();
   }
 
-  request(
-    method: `_${string}`,
-    params?: unknown,
-    options: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<unknown> {
-    return this.#wire.requestExtension(method, params, options);
-  }
+  readonly request: AgentConnection["request"] = (method, params, options = {}) =>
+    this.#wire.requestExtension(method, params, options);
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {
     if (!this.#wire.isOpen)

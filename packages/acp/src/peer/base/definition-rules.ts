@@ -100,7 +100,10 @@ export function checkDefinition(
       );
     refuseUnknown(`${role}: ${group}`, given, keys);
   }
-  checkCallbacks(role, definition);
+  const { log } = definition;
+  // a callback that is no function would fail when it is needed
+  if (log !== undefined && typeof log !== "function")
+    throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
   const extensions = isObject(definition["extensions"]) ? definition["extensions"] : {};
   for (const field of ["requests", "notifications"])
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
@@ -113,13 +116,6 @@ export function checkDefinition(
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${role}: ${field} must be a string that is not empty, got ${String(value)}`);
   }
-}
-
-/** A callback that is no function would fail when it is needed. */
-function checkCallbacks(role: string, definition: Readonly<Record<string, unknown>>): void {
-  const { log } = definition;
-  if (log !== undefined && typeof log !== "function")
-    throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
 }
 
 function checkEditions(role: string, editions: unknown): void {

@@ -233,13 +233,9 @@ export class ClientDispatch {
   }
 
   #offers({ op }: ServiceOp): boolean {
-    const {
-      readTextFile: readFiles,
-      writeTextFile: writeFiles,
-      terminal: terminals,
-    } = offeredFeatures(this.#definition);
-    if (op === "read") return readFiles;
-    return op === "write" ? writeFiles : terminals;
+    const can = offeredFeatures(this.#definition);
+    if (op === "read") return can.readTextFile;
+    return op === "write" ? can.writeTextFile : can.terminal;
   }
 
   #servicesOf(session: ConnectedSession): SessionServices {

@@ -31,7 +31,7 @@ import {
   type RelayHooks,
 } from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
-import { ClientWire } from "./client-wire.ts";
+import { clientWire } from "./client-wire.ts";
 import { LiveClientConnection } from "./live-client-connection.ts";
 
 /** A client, created by `client()`. It connects to any number of agents. */
@@ -185,7 +185,10 @@ export async function connectWith(
     const introduced = edition.agent(receive(answer) as object);
     const capabilities = enabledCapabilities(introduced.capabilities, definition.unstable ?? []);
     const introduction = { ...introduced, capabilities };
-    const wire = new ClientWire(connection, bound, edition, {
+    const wire = clientWire({
+      connection,
+      bound,
+      edition,
       log: guardedLog(definition.log),
       limits: definition.connection?.limits,
       transport: spoken,

@@ -156,13 +156,15 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   async cancelToolCall(toolCallId: string, options: MetaOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelToolCall", options);
     this.toolCalls.checkToolCall(toolCallId);
-    return this.#requests.cancelToolCall(this.sessionId, toolCallId, options._meta);
+    const { sessionId } = this;
+    return this.#requests.cancelPart("tool_call/cancel", { sessionId, toolCallId }, options._meta);
   }
 
   async cancelTerminal(terminalId: string, options: MetaOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelTerminal", options);
     this.toolCalls.checkTerminal(terminalId);
-    return this.#requests.cancelTerminal(this.sessionId, terminalId, options._meta);
+    const { sessionId } = this;
+    return this.#requests.cancelPart("terminal/cancel", { sessionId, terminalId }, options._meta);
   }
 
   async setConfigOption(configId: string, value: JsonValue, given: MetaOptions = {}): Promise<CallResult> {

@@ -49,7 +49,7 @@ import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
-import { needs, SessionRequests } from "./session-requests.ts";
+import { needs, type SessionRequests, sessionRequests } from "./session-requests.ts";
 
 /** The parts of a connection whose version is known. */
 export interface ClientConnectionParts {
@@ -83,7 +83,7 @@ export class LiveClientConnection implements ClientConnection {
     this.#edition = edition;
     this.#unstable = definition.unstable ?? [];
     this.#introduction = introduction;
-    this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
+    this.#requests = sessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
       log: guardedLog(definition.log),
       unread: unreadLimits(definition.connection ?? {}),

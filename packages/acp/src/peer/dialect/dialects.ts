@@ -1,7 +1,7 @@
 // Wraps the transport of an agent or a client that may speak a dialect. Others keep theirs.
 
 import { isObject } from "../../base/objects.ts";
-import type { Dialect, DialectMachine, DialectMessage } from "../../edition/dialect.ts";
+import type { Dialect, DialectMessage } from "../../edition/dialect.ts";
 import { dialectError, dialectOfResult } from "../../edition/dialect-tells.ts";
 import { dialectsOf, type Edition } from "../../edition/negotiate.ts";
 import { guardedLog, guardedTap } from "../../jsonrpc/callbacks.ts";
@@ -9,9 +9,8 @@ import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import {
-  type Decision,
   type DialectChoice,
-  type Machines,
+  type LoadMachine,
   type Refusal,
   TranslatingTransport,
 } from "./translating-transport.ts";
@@ -28,27 +27,18 @@ interface Wrapped<Own> {
   readonly options: Own;
 }
 
-export function agentDialects<Own extends Options>(
+type Wrap = <Own extends Options>(
   transport: Transport,
   editions: readonly (Edition | Dialect)[],
   options: Own,
-): Wrapped<Own> {
-  return wrapped("agent", transport, editions, options);
-}
+) => Wrapped<Own>;
 
-export function clientDialects<Own extends Options>(
-  transport: Transport,
-  editions: readonly (Edition | Dialect)[],
-  options: Own,
-): Wrapped<Own> {
-  return wrapped("client", transport, editions, options);
-}
+export const agentDialects: Wrap = (...given) => wrapped("agent", ...given);
+export const clientDialects: Wrap = (...given) => wrapped("client", ...given);
 
 function wrapped<Own extends Options>(
   role: "agent" | "client",
-  inner: Transport,
-  editions: readonly (Edition | Dialect)[],
-  options: Own,
+  ...[inner, editions, options]: readonly [Transport, readonly (Edition | Dialect)[], Own]
 ): Wrapped<Own> {
   if (dialectsOf(editions).length === 0) return { transport: inner, options };
   const log = guardedLog(options.log);
@@ -63,8 +53,7 @@ function wrapped<Own extends Options>(
     lost,
     losses: options.losses,
     tap: guardedTap(options.tap, log),
-    choice: (machines) =>
-      role === "agent" ? new AgentChoice(editions, machines) : new ClientChoice(editions, machines),
+    choice: (load) => (role === "agent" ? agentChoice(editions, load) : clientChoice(editions, load)),
   });
   return { transport, options: { ...options, tap: undefined } };
 }
@@ -72,41 +61,30 @@ function wrapped<Own extends Options>(
 /** Losses are told once each; the peer's words may be part of them. */
 const maxNotes = 256;
 
-export class AgentChoice implements DialectChoice {
-  dialect: Dialect | undefined;
-  readonly #editions: readonly (Edition | Dialect)[];
-  readonly #machines: Machines;
-
-  constructor(editions: readonly (Edition | Dialect)[], machines: Machines) {
-    this.#editions = editions;
-    this.#machines = machines;
-  }
-
-  received(message: DialectMessage): Decision | Refusal {
-    if (message.method !== "initialize") return undefined;
-    const dialects = dialectsOf(this.#editions);
-    const spoken = this.#spoken(dialects, isObject(message.params) ? message.params : {});
-    if (spoken !== undefined) return this.#speak(spoken);
-    return dialects.length === this.#editions.length ? refusal(message, dialects) : undefined;
-  }
-
-  sent(): undefined {
-    return undefined;
-  }
-
-  #spoken(dialects: readonly Dialect[], params: Readonly<Record<string, unknown>>): Dialect | undefined {
-    const told = dialects.map((dialect) => dialect.isSpokenByClient(params));
+/** An agent's choice, by `initialize`. */
+function agentChoice(editions: readonly (Edition | Dialect)[], load: LoadMachine): DialectChoice {
+  const dialects = dialectsOf(editions);
+  let dialect: Dialect | undefined;
+  const spokenBy = (params: Readonly<Record<string, unknown>>): Dialect | undefined => {
+    const told = dialects.map((each) => each.isSpokenByClient(params));
     if (told.includes(true)) return dialects[told.indexOf(true)];
     // what may be either is what was named first
     const perhaps = dialects[told.indexOf("perhaps")];
-    const [at, v1] = [perhaps, "v1" as const].map((each) => each && this.#editions.indexOf(each));
+    const [at, v1] = [perhaps, "v1" as const].map((each) => each && editions.indexOf(each));
     return at !== undefined && (v1 === undefined || v1 < 0 || at < v1) ? perhaps : undefined;
-  }
-
-  #speak(dialect: Dialect): Promise<DialectMachine> {
-    this.dialect = dialect;
-    return this.#machines.load(dialect);
-  }
+  };
+  return {
+    get dialect() {
+      return dialect;
+    },
+    received(message) {
+      if (message.method !== "initialize") return undefined;
+      dialect = spokenBy(isObject(message.params) ? message.params : {});
+      if (dialect !== undefined) return load(dialect);
+      return dialects.length === editions.length ? refusal(message, dialects) : undefined;
+    },
+    sent: () => undefined,
+  };
 }
 
 function refusal({ id = null }: DialectMessage, dialects: readonly Dialect[]): Refusal {
@@ -118,56 +96,46 @@ function refusal({ id = null }: DialectMessage, dialects: readonly Dialect[]): R
   return { answer: { jsonrpc: "2.0", id, error: { code: errorCodes.invalid_params, message, data } } };
 }
 
-export class ClientChoice implements DialectChoice {
-  dialect: Dialect | undefined;
-  readonly #dialects: readonly Dialect[];
-  readonly #isDialectOnly: boolean;
-  readonly #machines: Machines;
+/** A client's choice: the dialect that was named, or the one that the agent answers `initialize` in. */
+function clientChoice(editions: readonly (Edition | Dialect)[], load: LoadMachine): DialectChoice {
+  const dialects = dialectsOf(editions);
+  const only = dialects.length === editions.length ? dialects[0] : undefined;
+  let dialect: Dialect | undefined;
   /** The last `initialize` of ours. */
-  #asked: DialectMessage | undefined;
-
-  constructor(editions: readonly (Edition | Dialect)[], machines: Machines) {
-    this.#dialects = dialectsOf(editions);
-    this.#isDialectOnly = this.#dialects.length === editions.length;
-    this.#machines = machines;
-  }
-
-  sent(message: DialectMessage): Decision {
-    const [first] = this.#dialects;
-    if (message.method === "initialize") this.#asked = message;
-    if (this.#isDialectOnly && first !== undefined) {
-      this.dialect = first;
-      return this.#machines.load(first);
-    }
-    return undefined;
-  }
-
-  /** An agent of another dialect may be understood halfway: what it says would be lost. */
-  instead(message: DialectMessage): DialectMessage {
-    const { id = null, result } = message;
-    if (!this.#isAnswer(message) || (isObject(result) && this.dialect?.isSpokenByAgent(result)))
-      return message;
-    const told = dialectOfResult("initialize", result);
-    if (told === undefined || told === this.dialect?.name) return message;
-    const { code, message: text, data } = dialectError("invalid_params", "the answer to initialize", told);
-    return { jsonrpc: "2.0", id, error: { code, message: text, data } };
-  }
-
-  received(message: DialectMessage): Decision {
-    const { result } = message;
-    const asked = this.#asked;
-    if (asked === undefined || !this.#isAnswer(message) || !isObject(result)) return undefined;
-    const told = this.#dialects.find((dialect) => dialect.isSpokenByAgent(result));
-    if (told === undefined) return undefined;
-    this.dialect = told;
-    // the machine learns what was asked, though in version 1
-    return this.#machines.load(told).then((machine) => {
-      machine.send(asked);
-      return machine;
-    });
-  }
-
-  #isAnswer({ id, method }: DialectMessage): boolean {
-    return this.#asked !== undefined && method === undefined && id === this.#asked.id;
-  }
+  let asked: DialectMessage | undefined;
+  const isAnswer = ({ id, method }: DialectMessage): boolean =>
+    asked !== undefined && method === undefined && id === asked.id;
+  return {
+    get dialect() {
+      return dialect;
+    },
+    sent(message) {
+      if (message.method === "initialize") asked = message;
+      if (only === undefined) return undefined;
+      dialect = only;
+      return load(only);
+    },
+    // an agent of another dialect may be understood halfway: what it says would be lost
+    instead(message) {
+      const { id = null, result } = message;
+      if (!isAnswer(message) || (isObject(result) && dialect?.isSpokenByAgent(result))) return message;
+      const told = dialectOfResult("initialize", result);
+      if (told === undefined || told === dialect?.name) return message;
+      const { code, message: text, data } = dialectError("invalid_params", "the answer to initialize", told);
+      return { jsonrpc: "2.0", id, error: { code, message: text, data } };
+    },
+    received(message) {
+      const { result } = message;
+      const question = asked;
+      if (question === undefined || !isAnswer(message) || !isObject(result)) return undefined;
+      const told = dialects.find((each) => each.isSpokenByAgent(result));
+      if (told === undefined) return undefined;
+      dialect = told;
+      // the machine learns what was asked, though in version 1
+      return load(told).then((machine) => {
+        machine.send(question);
+        return machine;
+      });
+    },
+  };
 }

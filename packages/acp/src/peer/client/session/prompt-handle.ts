@@ -45,24 +45,15 @@ export class PromptHandle implements Prompt {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a prompt is awaited for its result
-  then<Fulfilled = PromptResult, Rejected = never>(
-    onFulfilled?: ((result: PromptResult) => Fulfilled | PromiseLike<Fulfilled>) | null,
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<Fulfilled | Rejected> {
+  readonly then: Prompt["then"] = (onFulfilled, onRejected) => {
     this.#unread.forgo();
     return this.result.then(onFulfilled, onRejected);
-  }
+  };
 
-  catch<Rejected = never>(
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<PromptResult | Rejected> {
-    // not `then`, which gives up the updates: a loop may follow
-    return this.result.catch(onRejected);
-  }
+  // not by `then`, which gives up the updates: a loop may follow
+  readonly catch: Prompt["catch"] = (onRejected) => this.result.catch(onRejected);
 
-  finally(onFinally?: (() => void) | null): Promise<PromptResult> {
-    return this.result.finally(onFinally);
-  }
+  readonly finally: Prompt["finally"] = (onFinally) => this.result.finally(onFinally);
 
   [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
     // when the loop begins, and not with its first step
