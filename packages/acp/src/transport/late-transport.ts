@@ -30,7 +30,7 @@ class LateTransport implements Transport {
     this.#sink = sink;
     this.#loading = this.#load().then(
       (transport) => this.#take(transport, sink),
-      (cause: unknown) => this.#end({ kind: "closed", message: "the transport could not be loaded", cause }),
+      (cause: unknown) => this.#end({ kind: "closed", message: failureOf(cause), cause }),
     );
   }
 
@@ -83,4 +83,8 @@ class LateTransport implements Transport {
     // where it has none, it says itself when there is
     if (hasRoom && this.#earlyChars > this.#limits.highWaterBytes) sink.drain();
   }
+}
+
+function failureOf(cause: unknown): string {
+  return `the transport could not be made: ${cause instanceof Error ? cause.message : String(cause)}`;
 }

@@ -1,5 +1,6 @@
 // One client, or one conductor, with the chain of components that was started for it.
 
+import { isPromiseLike } from "../../base/objects.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { Side } from "../../forward/frame.ts";
 import { type Port, refusing } from "../../forward/port.ts";
@@ -7,6 +8,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import { lateTransport } from "../../transport/late-transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
@@ -161,7 +163,12 @@ function isAgent({ start }: ChainComponent): boolean {
 }
 
 function starterOf({ name, start }: ChainComponent): () => Transport {
-  if (typeof start === "function") return start;
+  if (typeof start === "function") {
+    return () => {
+      const made = start();
+      return isPromiseLike(made) ? lateTransport(() => Promise.resolve(made)) : made;
+    };
+  }
   if (isProxy(start))
     throw new TypeError(`conductor: ${name} is a proxy, and stands where the agent must be`);
   return () => {

@@ -13,8 +13,8 @@ export type OnExit = "restart" | "bypass" | "fail";
 export interface ChainComponent {
   /** How it is called in errors and logs. */
   readonly name: string;
-  /** A proxy or an agent in this process, or a function that starts one and returns the connection to it. */
-  readonly start: AcpProxy | ServedAgent | (() => Transport);
+  /** A proxy or an agent in this process, or a function that starts one and returns the connection to it, or a promise of it. */
+  readonly start: AcpProxy | ServedAgent | (() => Transport | PromiseLike<Transport>);
   /**
    * What happens when it has gone. "restart": it is started again when the next message comes. "bypass": the chain goes on
    * without it. "fail": the chain ends. An agent cannot be bypassed. Default: "fail".

@@ -40,7 +40,6 @@ export class ProxiedLink {
   readonly link: Link;
   readonly #definition: ProxyDefinition<unknown>;
   readonly #options: ProxiedLinkOptions;
-  readonly #needsModel: boolean;
   readonly #sessions = new Map<string, Session>();
   readonly #prompts: OpenPrompts = new Map();
   #readers: Readonly<Record<ProtocolVersion, EditionReader>> | undefined;
@@ -51,12 +50,13 @@ export class ProxiedLink {
     this.#definition = definition;
     this.#options = options;
     const { update, prompt, open, permission, elicitation, turnEnd, messages, results } = definition;
-    this.#needsModel = [update, prompt, open, permission, elicitation, turnEnd].some(
-      (each) => each !== undefined,
-    );
-    const looks = this.#needsModel || messages !== undefined || results !== undefined || isPolicy;
+    const hooks = [update, prompt, open, permission, elicitation, turnEnd, messages, results];
+    const looks = hooks.some((each) => each !== undefined) || isPolicy;
     const looksAtUpdates =
-      update !== undefined || turnEnd !== undefined || messages?.["session/update"] !== undefined || isPolicy;
+      update !== undefined ||
+      turnEnd !== undefined ||
+      hookOf(messages, "session/update") !== undefined ||
+      isPolicy;
     this.link = new Link({
       facts: acpFacts(() => this.#reader?.version),
       look: looks ? (frame) => this.#look(frame) : undefined,
@@ -70,7 +70,7 @@ export class ProxiedLink {
   #look(frame: Frame): Verdict {
     if (frame.kind === "answer") return this.#lookAtAnswer(frame);
     const { method } = frame;
-    if (method === "initialize" && this.#needsModel && this.#readers === undefined)
+    if (method === "initialize" && this.#readers === undefined)
       return { hold: this.#load().then(() => this.#look(frame)) };
     try {
       return this.#said(frame, this.#lookAtCall(frame));
@@ -86,9 +86,10 @@ export class ProxiedLink {
   }
 
   #lookAtCall(frame: Frame): Verdict | PromiseLike<Verdict> {
-    const hook = this.#definition.messages?.[frame.method];
-    if (hook === undefined || frame.kind === "answer") return this.#lookAtSubject(frame, frame.params);
-    const message: ProxiedMessage = { from: frame.from, kind: frame.kind, params: frame.params };
+    const hook = hookOf(this.#definition.messages, frame.method);
+    const { from, method, kind, params } = frame;
+    if (hook === undefined || kind === "answer") return this.#lookAtSubject(frame, frame.params);
+    const message: ProxiedMessage = { from, method, kind, params };
     const said = hook(message, this.#seen(frame.session), callOf(frame));
     return after(said, (value) => {
       if (value === undefined) return this.#lookAtSubject(frame, frame.params);
@@ -248,10 +249,11 @@ export class ProxiedLink {
   #lookAtAnswer(frame: Frame): Verdict {
     try {
       this.#noteAnswer(frame);
-      const hook = this.#definition.results?.[frame.method];
+      const hook = hookOf(this.#definition.results, frame.method);
       const { answer, request } = frame;
       if (hook === undefined || answer === undefined || !("result" in answer)) return undefined;
-      const message = { from: request?.from ?? "client", kind: "request", params: frame.params } as const;
+      const { method, params } = frame;
+      const message = { from: request?.from ?? "client", method, kind: "request", params } as const;
       const said = hook(answer.result, this.#seen(frame.session), message);
       const verdict = after(said, (result): Verdict => {
         if (result === undefined || result === answer.result) return undefined;
@@ -336,6 +338,11 @@ export class ProxiedLink {
     const data = { reason: "proxy_failed", component: name };
     return { answer: { error: { code: errorCodes.internal_error, message, data } } };
   }
+}
+
+function hookOf<Hook>(hooks: Readonly<Record<string, Hook>> | undefined, method: string): Hook | undefined {
+  if (hooks === undefined) return undefined;
+  return Object.hasOwn(hooks, method) ? hooks[method] : hooks["*"];
 }
 
 /** A copy to decode: decoding changes what it is given. */

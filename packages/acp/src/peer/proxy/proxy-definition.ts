@@ -110,6 +110,8 @@ export interface ProxiedSession<Data = undefined> {
 export interface ProxiedMessage {
   /** The peer that sent it. */
   readonly from: Side;
+  /** The name of the method. */
+  readonly method: string;
   /** A notification is not answered. */
   readonly kind: "request" | "notification";
   /** The params, as they came. Do not change them: return others. */
@@ -167,9 +169,9 @@ export interface ProxyDefinition<Data = undefined> {
   ) => Later<Said<ElicitationRequest, ElicitationResponse>>;
   /** Called when a turn has ended, with its result. */
   readonly turnEnd?: (result: PromptResult, session: ProxiedSession<Data>) => void;
-  /** Looks at messages of any method, by their names on the wire. Null drops a notification. */
+  /** Looks at messages by the names of their methods on the wire; `"*"` at all others. Null drops a notification. */
   readonly messages?: Readonly<Record<string, MessageHook<Data>>>;
-  /** Looks at the results of requests, by their methods. Undefined passes it as it came. */
+  /** Looks at the results of requests, by their methods; `"*"` at all others. Undefined passes it as it came. */
   readonly results?: Readonly<Record<string, AnswerHook<Data>>>;
   /**
    * What an error in a hook means. "open": the message passes as it came. "closed": a request is refused, a notification is
@@ -179,7 +181,7 @@ export interface ProxyDefinition<Data = undefined> {
   /** It decides what is allowed: its errors are always closed, and nothing passes that it could not read. */
   readonly policy?: true;
   /** Makes the transport of the agent behind it, for a proxy that is not part of a chain. */
-  readonly agent?: () => Transport;
+  readonly agent?: () => Transport | PromiseLike<Transport>;
   /** The editions that the client and the agent may speak, when it is not part of a chain. Default: v2 and v1. */
   readonly editions?: Editions;
   /** Receives errors and warnings. */
