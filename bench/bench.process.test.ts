@@ -28,6 +28,8 @@ const units = {
   "rpc.inflight64": "µs CPU/request",
   "prompt.64mib": "ms",
   "relay.pass": "k msg/s",
+  "proxy.process": "k msg/s",
+  "proxy.inside": "k msg/s",
   "relay.translate": "k msg/s",
   "v2.tool-update": "k msg/s",
   validate: "ns/message",

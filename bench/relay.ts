@@ -1,4 +1,4 @@
-// Benchmarks of `parley bridge` between client and agent.
+// Benchmarks of `parley bridge` and of proxies between client and agent.
 
 import { type Benchmark, compare, type Entrant, entrants } from "./benchmark.ts";
 import type { Sample, Task } from "./client-work.ts";
@@ -45,7 +45,7 @@ function relayed(
           "more is better",
         ),
         notes: [
-          cost("ours", "with the bridge in the middle"),
+          cost("ours", "with something in the middle"),
           cost("floor", "ours without a middle, in place of a floor"),
           cost("sdk", "the SDK without a middle"),
         ],
@@ -64,6 +64,26 @@ export const relayBenchmarks: readonly Benchmark[] = [
       ours: { program: peers, env: { PARLEY_BENCH_BRIDGE: "v1" } },
     },
     0.85,
+  ),
+  relayed(
+    "proxy.process",
+    "stream.chunks through a proxy that does nothing, in a process of its own; the floor is ours without one",
+    {
+      floor: { program: peers, env: {} },
+      sdk,
+      ours: { program: peers, env: { PARLEY_BENCH_PROXY: "process" } },
+    },
+    0.85,
+  ),
+  relayed(
+    "proxy.inside",
+    "stream.chunks through a proxy that does nothing, in the process of the client; the floor is ours without one",
+    {
+      floor: { program: peers, env: {} },
+      sdk,
+      ours: { program: peers, env: { PARLEY_BENCH_PROXY: "inside" } },
+    },
+    0.95,
   ),
   relayed(
     "relay.translate",

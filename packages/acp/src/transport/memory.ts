@@ -49,6 +49,7 @@ export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transpo
 }
 
 class MemoryEnd implements Transport {
+  readonly isTextOnly = true;
   /** Set by memoryPair(). */
   peer: MemoryEnd = this;
   readonly #limits: FrameLimits;
