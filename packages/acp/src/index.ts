@@ -18,6 +18,7 @@ export type {
 export type { ContentBlock, PermissionOption, SessionConfigOption } from "./model/content.ts";
 export { textOf } from "./model/content-text.ts";
 export type { Entry } from "./model/entry.ts";
+export { McpFailure } from "./model/mcp.ts";
 export type { Files, TerminalHandle, Terminals } from "./model/services.ts";
 export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
