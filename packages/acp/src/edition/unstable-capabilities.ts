@@ -31,7 +31,8 @@ export function unstableCapabilities(unstable: UnstableFeatures): Pick<AgentCapa
 
 /** Without those whose feature is not enabled. */
 export function enabledCapabilities(can: AgentCapabilities, unstable: UnstableFeatures): AgentCapabilities {
-  return { ...can, ...each((name) => can[name] && lists(unstable, rows[name][0])) };
+  const mcpAcp = can.mcpAcp && lists(unstable, "mcp_over_acp");
+  return { ...can, mcpAcp, ...each((name) => can[name] && lists(unstable, rows[name][0])) };
 }
 
 export function unstableFromWire(session: object | null | undefined, agent: object) {

@@ -108,7 +108,7 @@ function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
   return {
     loadSession: can.load,
     promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
-    mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse },
+    mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse, ...(can.mcpAcp ? { acp: true } : {}) },
     sessionCapabilities: {
       ...markers(can, "list", "resume", "close", "delete", "additionalDirectories"),
       ...session,

@@ -81,6 +81,7 @@ function agent(result: object): AgentIntroduction {
       mcpStdio: true,
       mcpHttp: mcp.http === true,
       mcpSse: mcp.sse === true,
+      mcpAcp: mcp.acp === true,
       sessions: true,
       load: can.loadSession === true,
       resume: session.resume != null,

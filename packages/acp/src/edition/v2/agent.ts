@@ -97,7 +97,11 @@ function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
   return {
     session: {
       prompt: markers(can, "image", "audio", "embeddedContext"),
-      mcp: optional({ stdio: can.mcpStdio ? {} : undefined, http: can.mcpHttp ? {} : undefined }),
+      mcp: optional({
+        stdio: can.mcpStdio ? {} : undefined,
+        http: can.mcpHttp ? {} : undefined,
+        acp: can.mcpAcp ? {} : undefined,
+      }),
       ...markers(can, "delete", "additionalDirectories"),
       ...session,
     },

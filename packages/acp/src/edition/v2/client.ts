@@ -103,6 +103,7 @@ function agent(result: object): AgentIntroduction {
       mcpStdio: session?.mcp?.stdio != null,
       mcpHttp: session?.mcp?.http != null,
       mcpSse: false,
+      mcpAcp: session?.mcp?.acp != null,
       sessions: has,
       load: has,
       resume: has,

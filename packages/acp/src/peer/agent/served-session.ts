@@ -8,7 +8,6 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type {
   AvailableCommand,
   BackgroundWork,
-  McpServer,
   Meta,
   SessionConfigOption,
   SystemPrompt,
@@ -27,6 +26,7 @@ import type { PromptResult } from "../../model/update.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { takenState } from "../base/taken-session.ts";
+import { type SessionMcpServer, SessionServers } from "../mcp/session-servers.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { BackgroundTools } from "./background-tools.ts";
 import { withLogins } from "./login-needed.ts";
@@ -89,6 +89,7 @@ export class ServedSession implements AgentSession {
   /** The client knows the session, so that changes must be sent. */
   #isAnnounced = false;
   readonly #background: BackgroundTools;
+  readonly #servers: SessionServers;
 
   constructor(
     { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
@@ -99,6 +100,8 @@ export class ServedSession implements AgentSession {
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#background = new BackgroundTools(this.updates, (method) => this.#checkOpen(method));
     this.#activation = activation;
+    this.#servers = new SessionServers(definition);
+    this.#servers.offer(activation.mcpServers, activation.cwd, sender);
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
     this.#options = completeConfigOptions(definition.session?.initialOptions ?? []);
@@ -116,8 +119,8 @@ export class ServedSession implements AgentSession {
     return [this.#activation.cwd, ...this.#activation.additionalDirectories];
   }
 
-  get mcpServers(): readonly McpServer[] {
-    return this.#activation.mcpServers;
+  get mcpServers(): readonly SessionMcpServer[] {
+    return this.#servers.list;
   }
 
   get systemPrompt(): SystemPrompt | undefined {
@@ -163,8 +166,11 @@ export class ServedSession implements AgentSession {
     const options = completeConfigOptions(given);
     this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
-    const values = options.map(({ configId }) => [configId, this.configOption(configId)] as const);
-    this.updates.log.patch({ config: Object.fromEntries(values.filter(isSet)) });
+    const values = options.flatMap((option) => {
+      const value = optionValue(option);
+      return value === undefined ? [] : [[option.configId, value] as const];
+    });
+    this.updates.log.patch({ config: Object.fromEntries(values) });
     if (this.#isAnnounced)
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
   }
@@ -254,6 +260,7 @@ export class ServedSession implements AgentSession {
 
   reactivate(activation: Activation): void {
     this.#activation = activation;
+    this.#servers.offer(activation.mcpServers, activation.cwd, this.updates.sender);
   }
 
   /** From now on changes of options and commands are sent to the client. */
@@ -347,7 +354,7 @@ export class ServedSession implements AgentSession {
       if (this.#background.running.size > 0)
         this.#warn("background work goes on after its session was closed: it must heed tool.signal");
     }
-    await withTimeout(closeGraceMs, this.updates.close());
+    await withTimeout(closeGraceMs, Promise.all([this.#servers.close(), this.updates.close()]));
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
@@ -393,8 +400,4 @@ interface ServedSessionSettings {
   readonly activation: Activation;
   readonly definition: AgentDefinition;
   readonly hasUserTitle: boolean;
-}
-
-function isSet<Value>(entry: readonly [string, Value | undefined]): entry is readonly [string, Value] {
-  return entry[1] !== undefined;
 }

@@ -22,6 +22,7 @@ export const sharedKeys = {
   log: true,
   extensions: true,
   connection: true,
+  mcp: true,
   _meta: true,
   handshakeMeta: true,
 } as const;
@@ -135,7 +136,11 @@ export function checkDefinition(
 
 /** A callback that is no function would fail when it is needed. */
 function checkCallbacks(role: string, definition: Readonly<Record<string, unknown>>): void {
-  const { log } = definition;
+  const { log, mcp } = definition;
+  if (mcp !== undefined && !(isObject(mcp) && typeof mcp["providers"] === "function"))
+    throw new TypeError(
+      `${role}: mcp must be a kit such as mcpKit() of @parley/mcp, got ${argumentText(mcp)}`,
+    );
   if (log !== undefined && typeof log !== "function")
     throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
 }
@@ -162,7 +167,7 @@ function isDialect(value: unknown): boolean {
 }
 
 /** Features that only the raw wire has. Who names one expects something. */
-const withoutEffect: ReadonlySet<unknown> = new Set(["mcp_over_acp", "proxies"]);
+const withoutEffect: ReadonlySet<unknown> = new Set(["proxies"]);
 
 function refuseIdleFeatures(where: string, unstable: unknown): void {
   const idle: unknown = Array.isArray(unstable)

@@ -20,6 +20,7 @@ export const sessionKeys: Keys<SessionOptions> = {
   cwd: true,
   additionalDirectories: true,
   mcpServers: true,
+  tools: true,
   systemPrompt: true,
   known: true,
   onUpdate: true,

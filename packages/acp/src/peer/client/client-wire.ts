@@ -94,6 +94,11 @@ export class ClientWire {
     return this.#connection.notify(method, this.#bound.notification(method, params));
   }
 
+  /** Sends a message of another generation of the protocol, as it is. */
+  notifyOlder(method: string, params: object): void {
+    void this.#connection.notify(method, params);
+  }
+
   extension(
     method: `_${string}`,
     params: unknown,

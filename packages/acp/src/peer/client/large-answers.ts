@@ -1,14 +1,14 @@
 // Limits how many large answers are prepared at once, and sends each when the agent has read the one before.
 
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { Slots } from "../base/slots.ts";
 
 /** Read at the same time; each may be as large as a message. */
 const atOnce = 8;
 
 export class LargeAnswers {
   readonly #room: () => Promise<void> | undefined;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #slots = new Slots(atOnce);
   #lastReply: Promise<void> = Promise.resolve();
 
   /** `room` resolves when the peer has read what was sent; undefined when it keeps up. */
@@ -17,16 +17,14 @@ export class LargeAnswers {
   }
 
   async give<Result>(request: IncomingRequest, read: () => Promise<Result>): Promise<Result> {
-    if (this.#running === atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
+    const waiting = this.#slots.enter();
+    if (waiting !== undefined) await waiting;
     try {
       const result = await read();
       await this.#turn(request);
       return result;
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      this.#slots.leave();
     }
   }
 

@@ -33,6 +33,8 @@ function titleOf(effect: EffectRequest): string {
       return `Write ${effect.path}`;
     case "execute":
       return `Run ${commandLine(effect)}`;
+    case "mcp":
+      return `Call ${effect.server}/${effect.tool}`;
   }
 }
 
@@ -44,6 +46,20 @@ function descriptionOf(effect: EffectRequest): string | undefined {
 
 function subjectOf(effect: EffectRequest, id: string, title: string): PermissionSubject {
   if (effect.type === "execute") return { type: "command", command: commandLine(effect), cwd: effect.cwd };
+  if (effect.type === "mcp") {
+    const { server, tool, arguments: rawInput } = effect;
+    return {
+      type: "tool_call",
+      toolCall: {
+        toolCallId: id,
+        title,
+        status: "pending",
+        kind: "other",
+        name: `${server}/${tool}`,
+        rawInput,
+      },
+    };
+  }
   const { path } = effect;
   const call = { toolCallId: id, title, status: "pending", locations: [{ path }] } as const;
   if (effect.type === "read")
