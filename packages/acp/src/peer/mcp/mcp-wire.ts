@@ -64,7 +64,9 @@ export async function carried(outcome: Promise<unknown>): Promise<object> {
     // every answer has a result
     return { result: (await outcome) ?? null };
   } catch (error) {
-    if (error instanceof McpFailure) return { error: error.body };
-    throw error;
+    if (!(error instanceof McpFailure)) throw error;
+    // the protocol has these fields; data of null is not the same as none
+    const { code, message, data } = error.body;
+    return { error: data === undefined ? { code, message } : { code, message, data } };
   }
 }
