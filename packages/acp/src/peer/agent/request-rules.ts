@@ -4,7 +4,7 @@ import type { Activation } from "../../edition/agent-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { isJsonOption, type JsonValue } from "../../model/custom-types.ts";
+import { isJsonOption, type JsonValue, optionValue } from "../../model/custom-types.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { agentAddress } from "../mcp/session-servers.ts";
@@ -105,6 +105,15 @@ export function checkOptionValue(
     throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
   }
   return { ...option, currentValue: value };
+}
+
+/** The values of the options, to be stored. */
+export function storedValues(options: readonly SessionConfigOption[]): SessionRecord["config"] {
+  const values = options.flatMap((option) => {
+    const value = optionValue(option);
+    return value === undefined ? [] : [[option.configId, value] as const];
+  });
+  return Object.fromEntries(values);
 }
 
 /** The options with their values of before, where the app still offers these. The same list if nothing changes. */

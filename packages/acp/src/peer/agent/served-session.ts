@@ -30,6 +30,7 @@ import { type SessionMcpServer, SessionServers } from "../mcp/session-servers.ts
 import type { AgentDefinition } from "./agent-definition.ts";
 import { BackgroundTools } from "./background-tools.ts";
 import { withLogins } from "./login-needed.ts";
+import { storedValues } from "./request-rules.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
@@ -166,11 +167,7 @@ export class ServedSession implements AgentSession {
     const options = completeConfigOptions(given);
     this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
-    const values = options.flatMap((option) => {
-      const value = optionValue(option);
-      return value === undefined ? [] : [[option.configId, value] as const];
-    });
-    this.updates.log.patch({ config: Object.fromEntries(values) });
+    this.updates.log.patch({ config: storedValues(options) });
     if (this.#isAnnounced)
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
   }
@@ -341,6 +338,8 @@ export class ServedSession implements AgentSession {
 
   async close(): Promise<void> {
     this.cancel();
+    // a turn may wait for one of them
+    const servers = this.#servers.close();
     this.#background.close();
     this.updates.output.endReplay();
     this.updates.client.release();
@@ -354,7 +353,7 @@ export class ServedSession implements AgentSession {
       if (this.#background.running.size > 0)
         this.#warn("background work goes on after its session was closed: it must heed tool.signal");
     }
-    await withTimeout(closeGraceMs, Promise.all([this.#servers.close(), this.updates.close()]));
+    await withTimeout(closeGraceMs, Promise.all([servers, this.updates.close()]));
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
