@@ -264,10 +264,10 @@ export class SessionTools {
   }
 
   async #close(): Promise<void> {
-    this.#closed();
     for (const receipt of this.#receipts) receipt.close();
     // the newest first: what declares a server goes before the server
     for (const end of this.#ends.toReversed()) await end().catch(() => undefined);
+    this.#closed();
   }
 }
 

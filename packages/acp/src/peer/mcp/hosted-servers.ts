@@ -46,7 +46,7 @@ export class HostedServers {
     options: { readonly log: Log; readonly exposesErrors: boolean },
   ) {
     this.#servers = new Map(
-      Array.from(providers, ([name, provider]) => [name, new OfferedServer(provider, options)]),
+      Array.from(providers, ([name, provider]) => [name, new OfferedServer(provider, options, name)]),
     );
   }
 

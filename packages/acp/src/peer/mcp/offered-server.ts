@@ -40,8 +40,8 @@ export class OfferedServer implements McpProvider {
   readonly #ended = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  constructor(provider: McpProvider, use: ServerUse) {
-    this.name = provider.name;
+  constructor(provider: McpProvider, use: ServerUse, name: string = provider.name) {
+    this.name = name;
     this.#provider = provider;
     this.#use = use;
   }
