@@ -1,0 +1,39 @@
+// What `agent()` and `client()` take as `mcp`.
+
+import type { McpKit } from "@parley/acp/model";
+import { openBridge } from "./bridge/bridge.ts";
+import { connectMcp } from "./connect/connect.ts";
+import { providersOf, SharedServers } from "./tools/providers.ts";
+
+/** The options of `mcpKit`. */
+export interface McpKitOptions {
+  /**
+   * The folder for the sockets of agents that take commands only. Default: the folder for temporary files. Set it if the agent
+   * runs in a sandbox that does not show that folder.
+   */
+  readonly socketFolder?: string | undefined;
+}
+
+/**
+ * Adds MCP to an agent or a client: its tools, a bridge for agents that have no MCP over ACP, and connections to servers of the
+ * kinds stdio, http and sse.
+ *
+ * @param options - Where the bridge puts its sockets.
+ * @returns The kit, for the field `mcp`. It loads the MCP packages when it uses them.
+ *
+ * @example
+ * ```ts
+ * import { client } from "@parley/acp";
+ * import { mcpKit } from "@parley/mcp";
+ *
+ * export const app = client({ name: "my-client", version: "1.0.0", mcp: mcpKit() });
+ * ```
+ */
+export function mcpKit({ socketFolder }: McpKitOptions = {}): McpKit {
+  const shared = new SharedServers();
+  return {
+    providers: (tools, name) => providersOf(tools, name, shared),
+    bridge: (agent) => openBridge(agent, socketFolder),
+    connect: connectMcp,
+  };
+}
