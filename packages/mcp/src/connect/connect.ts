@@ -82,14 +82,19 @@ export async function connectMcp(
   try {
     return await connect(wanted, false);
   } catch (error) {
-    if ((error as { code?: unknown }).code !== unsupportedRevision) throw described(error, entry);
+    if (!isOfOtherRevision(error)) throw described(error, entry);
   }
-  // a server that knows 2026-07-28 alone
   try {
     return await connect(wanted, true);
   } catch (error) {
     throw described(error, entry);
   }
+}
+
+/** Whether a server refused the handshake because it knows 2026-07-28 alone. Over HTTP the refusal is a text. */
+function isOfOtherRevision(error: unknown): boolean {
+  const { code, data } = error as { code?: unknown; data?: { text?: unknown } }; // each is checked
+  return code === unsupportedRevision || String(data?.text).includes(`"code":${unsupportedRevision}`);
 }
 
 interface Wanted {
