@@ -9,14 +9,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, type TestContext, test } from "node:test";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { McpBridge, McpServer } from "@parley/acp/model";
+import type { McpBridge } from "@parley/acp/model";
 import { mcpKit, type Tool, tool } from "@parley/mcp";
 import { claimed } from "./support/ask.ts";
+import { commandOf, envOf, type Http, headersOf, mcpClients, type Stdio } from "./support/mcp-clients.ts";
 
 const sockets = mkdtempSync(join(tmpdir(), "parley-mcp-test-"));
 after(() => rmSync(sockets, { recursive: true, force: true }));
@@ -28,9 +27,6 @@ const echo = tool({
   schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
   run: ({ text }, { sessionId }) => `${text} in ${sessionId}`,
 });
-
-type Http = Extract<McpServer, { type: "http" }>;
-type Stdio = Extract<McpServer, { type: "stdio" }>;
 
 async function bridged(t: TestContext, way: "http" | "stdio", ...tools: readonly Tool[]) {
   const kit = mcpKit({ socketFolder: sockets });
@@ -46,50 +42,8 @@ async function declare([provider]: ReturnType<ReturnType<typeof mcpKit>["provide
   return declared ?? assert.fail("nothing was declared");
 }
 
-const headersOf = ({ headers = [] }: Http) =>
-  Object.fromEntries(headers.map(({ name, value }) => [name, value]));
-const envOf = ({ env = [] }: Stdio) => Object.fromEntries(env.map(({ name, value }) => [name, value]));
-
-/** The transports of the four clients, as an agent makes them from the declaration. */
-const clients = {
-  async older(server: McpServer) {
-    const client = new OlderClient({ name: "agent", version: "1.0.0" });
-    const transport =
-      server.type === "http"
-        ? new OlderHttp(new URL((server as Http).url), {
-            requestInit: { headers: headersOf(server as Http) },
-          })
-        : new OlderStdio({
-            ...(server as Stdio),
-            args: [...((server as Stdio).args ?? [])],
-            env: envOf(server as Stdio),
-          });
-    // as: the older package is compiled without exactOptionalPropertyTypes
-    await client.connect(transport as never);
-    return client;
-  },
-  handshake: (server: McpServer) => current(server, "legacy"),
-  current: (server: McpServer) => current(server, { pin: "2026-07-28" }),
-} as const;
-
-async function current(server: McpServer, mode: "legacy" | { pin: string }) {
-  const client = new Client({ name: "agent", version: "1.0.0" }, { versionNegotiation: { mode } });
-  const transport =
-    server.type === "http"
-      ? new StreamableHTTPClientTransport(new URL((server as Http).url), {
-          requestInit: { headers: headersOf(server as Http) },
-        })
-      : new StdioClientTransport({
-          ...(server as Stdio),
-          args: [...((server as Stdio).args ?? [])],
-          env: envOf(server as Stdio),
-        });
-  await client.connect(transport);
-  return client;
-}
-
 for (const way of ["http", "stdio"] as const) {
-  for (const [which, connected] of Object.entries(clients)) {
+  for (const [which, connected] of Object.entries(mcpClients)) {
     test(
       `the ${which} MCP client calls a tool by ${way}, and gets its progress (M14, M21)`,
       deadline,
@@ -348,18 +302,13 @@ test(
   deadline,
   async (t) => {
     const { server, close } = await bridged(t, "stdio");
-    const client = await clients.handshake(server);
+    const client = await mcpClients.handshake(server);
     const ended = new Promise<void>((resolve) => {
       client.onclose = resolve;
     });
     await close();
     await ended;
-    const late = new StdioClientTransport({
-      ...(server as Stdio),
-      args: [...((server as Stdio).args ?? [])],
-      env: envOf(server as Stdio),
-      stderr: "pipe",
-    });
+    const late = new StdioClientTransport({ ...commandOf(server as Stdio), stderr: "pipe" });
     const said = text(late.stderr as never);
     await assert.rejects(new Client({ name: "late", version: "1" }).connect(late));
     assert.match(await said, /cannot reach the client's tools: ENOENT at /);
