@@ -67,5 +67,7 @@ export type {
   SessionState,
 } from "./peer/client/session/client-session.ts";
 export { httpTransport } from "./peer/http/http-transport.ts";
+export type { McpReceipt } from "./peer/mcp/receipts.ts";
+export type { SessionMcpServer } from "./peer/mcp/session-servers.ts";
 export { webSocketTransport } from "./transport/websocket.ts";
 export type { UnstableFeature, UnstableFeatures } from "./validation/unstable-features.ts";

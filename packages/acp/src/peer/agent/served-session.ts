@@ -101,8 +101,7 @@ export class ServedSession implements AgentSession {
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#background = new BackgroundTools(this.updates, (method) => this.#checkOpen(method));
     this.#activation = activation;
-    this.#servers = new SessionServers(definition);
-    this.#servers.offer(activation.mcpServers, activation.cwd, sender);
+    this.#servers = new SessionServers(definition, activation, sender);
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
     this.#options = completeConfigOptions(definition.session?.initialOptions ?? []);
@@ -257,7 +256,7 @@ export class ServedSession implements AgentSession {
 
   reactivate(activation: Activation): void {
     this.#activation = activation;
-    this.#servers.offer(activation.mcpServers, activation.cwd, this.updates.sender);
+    this.#servers.offer(activation, this.updates.sender);
   }
 
   /** From now on changes of options and commands are sent to the client. */
@@ -338,7 +337,6 @@ export class ServedSession implements AgentSession {
 
   async close(): Promise<void> {
     this.cancel();
-    // a turn may wait for one of them
     const servers = this.#servers.close();
     this.#background.close();
     this.updates.output.endReplay();

@@ -2,6 +2,7 @@
 
 import { isObject } from "../../base/objects.ts";
 import { detailsKey } from "../../base/parley-extensions.ts";
+import type { Activation } from "../../edition/agent-edition.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { McpServer } from "../../model/content.ts";
@@ -58,13 +59,14 @@ export class SessionServers {
   readonly #open = new Set<McpChannel>();
   list: readonly SessionMcpServer[] = [];
 
-  constructor(definition: McpDefinition) {
+  constructor(definition: McpDefinition, activation: Activation, sender: McpSender) {
     this.#definition = definition;
+    this.offer(activation, sender);
   }
 
   /** The session was opened, or opened again: these are its servers. Channels that are open stay so. */
-  offer(servers: readonly McpServer[], cwd: string, sender: McpSender): void {
-    this.list = servers.map((server) => {
+  offer({ mcpServers, cwd }: Activation, sender: McpSender): void {
+    this.list = mcpServers.map((server) => {
       const connect = async ({ signal }: { readonly signal?: AbortSignal | undefined } = {}) => {
         signal?.throwIfAborted();
         return this.#kept(await this.#connect(server, cwd, sender, signal));
@@ -74,6 +76,7 @@ export class SessionServers {
     });
   }
 
+  /** Requests that are waiting reject, so that nobody waits for them. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open].map((channel) => channel.close()));
   }
