@@ -145,8 +145,20 @@ export class ServedClient implements AgentHost, AgentConnection {
     this.#sessions.get(sessionId).configOptions;
 
   allow(method: string): void {
-    if (method.startsWith("session/") && this.#definition.auth?.isLoggedIn?.() === false)
-      throw loginNeeded(this.#definition, this.#wire);
+    if (method.startsWith("session/")) this.#checkLogin();
+  }
+
+  #checkLogin(): void {
+    if (this.#definition.auth?.isLoggedIn?.() === false) throw loginNeeded(this.#definition, this.#wire);
+  }
+
+  #askHosted(method: string, params: unknown, { signal }: IncomingRequest): Promise<unknown> {
+    if (this.edition === undefined) {
+      const data = { reason: "not_initialized" };
+      throw new RequestError("invalid_request", `${method}: initialize must come first`, { data });
+    }
+    this.#checkLogin();
+    return this.#hosted.answer(method, params, { signal, dialect: this.#wire.dialect });
   }
 
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
@@ -225,8 +237,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     const { requests = {} } = this.#definition.extensions ?? {};
     if (!Object.hasOwn(requests, method)) {
       refuseFirstGeneration(method, params);
-      if (isHostedCall(method))
-        return this.#hosted.answer(method, params, { signal: request.signal, dialect: this.#wire.dialect });
+      if (isHostedCall(method)) return this.#askHosted(method, params, request);
       if (method === steeringMethod && this.#definition.concurrentPrompts === "inbox")
         return this.#steer(params, request);
       throw RequestError.methodNotFound(method);

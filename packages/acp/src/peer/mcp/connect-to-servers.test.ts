@@ -200,6 +200,8 @@ test("an agent that was told of no other agents uses none of their servers", asy
 });
 
 test("other agents need the feature, and what hosts nothing is refused", () => {
+  const list = { name: "x", version: "1", prompt: () => undefined, mcpServers: [] as never };
+  assert.throws(() => agent(list), /agent: mcpServers must be an object of servers by name, got a list/);
   const info = { name: "x", version: "1", prompt: () => undefined };
   assert.throws(
     () => agent({ ...info, mcpAgents: () => undefined }),

@@ -5,8 +5,10 @@ import { argumentText, RequestError, requestErrorFrom } from "../../jsonrpc/erro
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import { McpFailure, type McpParams } from "../../model/mcp.ts";
 import { newId } from "../base/new-id.ts";
-import { messageMethod } from "./mcp-wire.ts";
+import { bindingError, messageMethod } from "./mcp-wire.ts";
 import type { OfferedServer } from "./offered-server.ts";
+
+const maxConnections = 1_024;
 
 /** The revisions of MCP that have a handshake, newest first. */
 const revisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -34,6 +36,11 @@ export class ConnectedCallers {
   answer(method: string, given: unknown, request: IncomingRequest): Promise<unknown> | object {
     const params = isObject(given) ? given : {};
     if (method === "mcp/connect") {
+      if (this.#servers.size >= maxConnections)
+        throw bindingError(
+          "limit",
+          `${maxConnections} MCP connections are open; close one with mcp/disconnect`,
+        );
       const connectionId = newId();
       this.#servers.set(connectionId, this.#around.find(textOf(method, params, "serverId")));
       return { connectionId };

@@ -10,6 +10,7 @@ import {
   plainV1,
   quiet,
   rejects,
+  withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
 import { type AgentDefinition, McpFailure } from "../../index.ts";
 
@@ -134,6 +135,20 @@ inEveryVersion("several clients share a hosted server, and it outlives them", as
     await second.agent.mcp("search").request("tools/call", { name: "find" }),
     said("found undefined"),
   );
+});
+
+test("an agent that needs a login first says so to who asks its servers", async () => {
+  let isLoggedIn = false;
+  const { agent } = await hosting(plainV1, { auth: { isLoggedIn: () => isLoggedIn } });
+  const find = () => agent.mcp("search").request("tools/call", { name: "find", arguments: { what: "it" } });
+  await rejects(find(), -32000);
+  isLoggedIn = true;
+  assert.deepEqual(await find(), said("found it"));
+});
+
+test("a hosted server is not asked before the handshake", async () => {
+  const { call } = withScriptedClient({ prompt: () => undefined, mcpServers: { search } });
+  await rejects(call("_parley.dev/mcp", { serverName: "search", mcpMethod: "tools/list" }), -32600);
 });
 
 test("with a kit an agent hosts a list of tools", async () => {

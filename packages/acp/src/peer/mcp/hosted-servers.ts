@@ -17,6 +17,8 @@ export function hostedProviders(
   given: Readonly<Record<string, object>>,
   kit: McpKit | undefined,
 ): ReadonlyMap<string, McpProvider> {
+  if (!isObject(given))
+    throw new TypeError(`agent: mcpServers must be an object of servers by name, got ${argumentText(given)}`);
   return new Map(Object.entries(given).map(([name, server]) => [name, providerOf(name, server, kit)]));
 }
 
