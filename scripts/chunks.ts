@@ -3,7 +3,7 @@
 import type { OutputChunk } from "rolldown";
 
 /** Each file that an agent loads takes most of a millisecond: what all of them share is in few. */
-const peerBase = "peer/base/(bound-wire|definition-rules|validating-peer)";
+const peerBase = "peer/base/(bound-wire|definition-rules|wire-peer)";
 export const sharedCode = [
   {
     name: "core",
@@ -52,10 +52,10 @@ export const sharedByCommands = [
 
 /** Whoever imports one version of the wire must not pay for the other, nor for what stands on it. */
 const separateParts = [
-  ["acp/src/v1.ts", "/wire/v2/"],
-  ["acp/src/v2.ts", "/wire/v1/"],
+  ["acp/src/v1.gen.ts", "/wire/v2/"],
+  ["acp/src/v2.gen.ts", "/wire/v1/"],
   // an agent on the raw wire starts without agent() and client()
-  ["acp/src/v1.ts", "/peer/agent/agent.ts"],
+  ["acp/src/v1.gen.ts", "/peer/agent/agent.ts"],
   ["acp/src/node.ts", "/peer/agent/agent.ts"],
   ["acp/src/node.ts", "/peer/client/client.ts"],
   // `parley agent` answers initialize without sessions, tools, models, the database and the client kit
@@ -99,7 +99,7 @@ const separateParts = [
 ] as const;
 
 /** In a browser, what names a part of Node fails when it is loaded, now or later. */
-const browserParts = "index extensions transport jsonrpc store relay server v1 v2 view redact testing"
+const browserParts = "index extensions transport jsonrpc store relay server v1.gen v2.gen view redact testing"
   .split(" ")
   .map((name) => `acp/src/${name}.ts`)
   .concat("dialects/src/index.ts")

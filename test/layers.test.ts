@@ -35,9 +35,10 @@ const layerMayImport: Readonly<Record<string, readonly string[]>> = {
   view: ["base", "jsonrpc", "validation", "wire", "model"],
   edition: ["base", "jsonrpc", "validation", "wire", "model"],
   transport: ["base", "jsonrpc", "validation", "wire", "model"],
-  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport"],
+  forward: ["base", "jsonrpc"],
+  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "forward"],
   testing: ["base", "jsonrpc", "model", "view", "transport"],
-  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "peer"],
+  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "forward", "peer"],
 };
 
 /** Folders that never see one another, in either direction. */
@@ -118,8 +119,8 @@ for (const [one, other] of separateFolders) {
 
 test("an entry point of one wire version loads nothing of the other", () => {
   for (const [entry, foreign] of [
-    ["v1.ts", "wire/v2/"],
-    ["v2.ts", "wire/v1/"],
+    ["v1.gen.ts", "wire/v2/"],
+    ["v2.gen.ts", "wire/v1/"],
   ] as const) {
     const loaded = [...reachableFrom([library + entry], new Set(libraryCode))];
     const wrong = loaded.filter((file) => file.startsWith(library + foreign));
@@ -130,7 +131,7 @@ test("an entry point of one wire version loads nothing of the other", () => {
 test("the wire of a version is loaded by its edition and its entry point only", () => {
   const wrong = violations(libraryCode, (file, { target }) => {
     const version = /\/wire\/(v\d)\//.exec(target ?? "")?.[1];
-    const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.ts`];
+    const own = [`${library}wire/`, `${library}edition/${version}/`, `${library}${version}.gen.ts`];
     // dialects are translated to version 1
     if (file === `${library}internal-wire.ts` && version === "v1") return false;
     return version !== undefined && !own.some((path) => file.startsWith(path));

@@ -24,6 +24,7 @@ const entries = [
   "@parley/acp/transport",
   "@parley/acp/jsonrpc",
   "@parley/acp/store",
+  "@parley/acp/proxy",
   "@parley/acp/relay",
   "@parley/acp/server",
   "@parley/acp/v1",

@@ -115,7 +115,11 @@ class Cancelling {
     this.#reached = Promise.withResolvers();
     const prompt = [{ type: "text", text: this.#state.prompt }];
     const answer = this.#agent.request("session/prompt", { sessionId: this.#sessionId, prompt });
-    await this.#reached.promise;
+    const isOver = answer.then(() => {
+      throw new Error(`the turn of ${JSON.stringify(this.#state.prompt)} has ended before it was cancelled`);
+    });
+    await Promise.race([this.#reached.promise, isOver]);
+    isOver.catch(() => undefined);
     const started = performance.now();
     this.#agent.send({ method: "session/cancel", params: { sessionId: this.#sessionId } });
     const { stopReason } = await answer;

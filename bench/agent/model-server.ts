@@ -63,12 +63,13 @@ function answer(messages: readonly ChatMessage[], response: ServerResponse): voi
   end(response, "tool_calls");
 }
 
+/** What was typed. The agent adds parts of its own behind it. */
 function textOf(message: ChatMessage | undefined): string {
   const { content } = message ?? {};
-  if (typeof content === "string") return content;
-  return Array.isArray(content)
-    ? content.map((part) => String((part as { text?: unknown }).text ?? "")).join("")
-    : "";
+  const [first] = Array.isArray(content) ? content : [];
+  return typeof content === "string"
+    ? content
+    : String((first as { text?: unknown } | undefined)?.text ?? "");
 }
 
 function write(response: ServerResponse, delta: object, more: object = {}): void {

@@ -20,6 +20,8 @@ export async function inWorkplace<Result>(work: (place: Workplace) => Promise<Re
     const agent = {
       model: "bench/m",
       mode: "code",
+      // what it costs is measured by sandbox.command
+      sandbox: "off",
       providers: { bench: { baseUrl: model.url, apiKey: "k" } },
     };
     writeFileSync(join(home, "config/config.json"), JSON.stringify({ agent }));

@@ -7,8 +7,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { surfaceFiles } from "../surface/files.ts";
-import { basisFile, generatedFiles, staleFiles } from "./output.ts";
+import { openProgram } from "../surface/program.ts";
+import { optionKeysModule } from "./option-keys.ts";
 import { loadSchemas } from "./schema.ts";
+import { staleFiles } from "./stale-files.ts";
 import { requireAccepted } from "./v2-basis.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -18,16 +20,28 @@ const committed = (path: string): string | undefined => {
 };
 
 try {
+  const onlyCheck = process.argv.includes("--check");
+  // first: the sources that the rest is made of need them
+  write(optionKeys(), onlyCheck);
+  const { basisFile, generatedFiles } = await import("./output.ts");
   if (!process.argv.includes("--accept-v2")) {
     requireAccepted(loadSchemas("v2"), JSON.parse(committed(basisFile) ?? "{}"));
   }
-  const onlyCheck = process.argv.includes("--check");
   write(generatedFiles(), onlyCheck);
   // after the sources that are generated, because it reads them
   write(surfaceFiles(root), onlyCheck);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
+}
+
+function optionKeys(): ReadonlyMap<string, string> {
+  const program = openProgram(join(root, "tsconfig.json"), { cwd: root });
+  try {
+    return new Map([["packages/acp/src/base/option-keys.gen.ts", optionKeysModule(program.project, root)]]);
+  } finally {
+    program.close();
+  }
 }
 
 function write(files: ReadonlyMap<string, string | undefined>, onlyCheck: boolean): void {

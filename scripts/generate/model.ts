@@ -6,13 +6,13 @@ import { patchesFor } from "./patches.ts";
 import { type Definitions, type Schema, type SchemaPair, tagOf } from "./schema.ts";
 import { type Definition, shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
-import { validatorsModule } from "./validators.ts";
+import type { ValidatorOptions } from "./validators.ts";
 
-/** The text of the model's types.gen.ts and validators.gen.ts. Throws where a difference fits v2 no more. */
+/** The text of the model's types.gen.ts, and what its validators.gen.ts is made of. Throws where a difference fits v2 no more. */
 export function modelModules(
   v2: SchemaPair,
   differences: ModelDifferences = modelDifferences,
-): { types: string; validators: string } {
+): { types: string; definitions: ReadonlyMap<string, Definition>; validators: ValidatorOptions } {
   requireFits(v2.unstable, differences);
   const name = (theirs: string): string => differences.renamed[theirs] ?? theirs;
   const isPatch = patchesFor("v2", v2.unstable);
@@ -36,11 +36,12 @@ export function modelModules(
       forModel: true,
       texts: modelTexts,
     }),
-    validators: validatorsModule(definitions, {
+    definitions,
+    validators: {
       runtime: "../validation/failure.ts",
       exported: differences.validated.map(name),
       namesNull: true,
-    }),
+    },
   };
 }
 

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import test from "node:test";
 import { checksFor } from "./checks.ts";
 import { featureOf, featurePlaces } from "./feature-places.ts";
-import { generatedFiles, staleFiles } from "./output.ts";
+import { generatedFiles } from "./output.ts";
 import { patchesFor } from "./patches.ts";
 import { loadSchemas, type Schema, schemaPair } from "./schema.ts";
 import { shapesOf } from "./shapes.ts";
+import { staleFiles } from "./stale-files.ts";
 
 const files = generatedFiles();
 
@@ -76,6 +77,8 @@ test("no sentence of the schema's prose is copied", () => {
 test("generated code imports its neighbours and what validators share, and nothing of another version", () => {
   for (const [path, text] of files) {
     const isOfDialect = path.startsWith("packages/dialects/");
+    // an entry point stands on the peers
+    if (/\/v[12]\.gen\.ts$/.test(path)) continue;
     for (const [, from = ""] of text.matchAll(/ from "([^"]+)"/g)) {
       if (isOfDialect && ["../../exchange/library.ts", "@parley/acp/v1"].includes(from)) continue;
       assert.match(from, /^(?:\.\.?|\.\.(?:\/\.\.)?\/validation)\/[a-z.-]+\.ts$/, path);

@@ -10,10 +10,11 @@ import { methodFactsModule } from "./method-facts.ts";
 import { methodsModule } from "./methods.ts";
 import { modelModules } from "./model.ts";
 import { dialects, isDialect, loadDialect, loadSchemas, sourceOf } from "./schema.ts";
-import { shapesOf } from "./shapes.ts";
+import { type Definition, shapesOf } from "./shapes.ts";
 import { typesModule } from "./types.ts";
 import { v2Basis } from "./v2-basis.ts";
-import { validatorsModule } from "./validators.ts";
+import { sharingModules, type ValidatorOptions, validatorsModule } from "./validators.ts";
+import { wireEntries } from "./wire-entries.ts";
 
 const folder = "packages/acp/src";
 
@@ -38,23 +39,30 @@ export const basisFile = "scripts/generate/v2-basis.json";
 export function generatedFiles(): Map<string, string> {
   const files = new Map<string, string>();
   const pairs = [loadSchemas("v1"), loadSchemas("v2"), ...dialects.map(loadDialect)];
+  const v2 = loadSchemas("v2");
+  const model = modelModules(v2);
+  const sharing = new Map<string, [ReadonlyMap<string, Definition>, ValidatorOptions, shared: string]>();
   for (const pair of pairs) {
     const { version } = pair;
     const source = sourceOf(version);
     const definitions = shapesOf(pair);
     const { wire, runtime, basics } = places[isDialect(version) ? "dialect" : "version"];
     const types = typesModule(definitions, { source, imports: { [basics]: ["Meta", "UnknownTag"] } });
-    const validators = validatorsModule(definitions, { source, runtime });
+    const validators = join(wire, version, "validators.gen.ts");
     files.set(join(wire, version, "types.gen.ts"), types);
-    files.set(join(wire, version, "validators.gen.ts"), validators);
+    if (isDialect(version)) files.set(validators, validatorsModule(definitions, { source, runtime }));
+    else sharing.set(validators, [definitions, { source, runtime }, "../../validation/shapes.gen.ts"]);
     files.set(join(wire, version, "methods.gen.ts"), methodsModule(pair, definitions));
   }
+  for (const [name, text] of wireEntries()) files.set(join(folder, name), text);
   files.set(join(folder, "validation", "features.gen.ts"), featuresModule());
-  const v2 = loadSchemas("v2");
   files.set(join(folder, "wire", "methods.gen.ts"), methodFactsModule([loadSchemas("v1"), v2]));
-  const model = modelModules(v2);
   files.set(join(folder, "model", "types.gen.ts"), model.types);
-  files.set(join(folder, "model", "validators.gen.ts"), model.validators);
+  const place = join(folder, "model", "validators.gen.ts");
+  sharing.set(place, [model.definitions, model.validators, "../validation/shapes.gen.ts"]);
+  const { texts, shared } = sharingModules([...sharing.values()]);
+  for (const [at, path] of [...sharing.keys()].entries()) files.set(path, texts[at] ?? "");
+  files.set(join(folder, "validation", "shapes.gen.ts"), shared);
   files.set(basisFile, `${JSON.stringify(v2Basis(v2), null, 2)}\n`);
   files.set(
     "packages/cli/config.schema.json",
@@ -72,12 +80,4 @@ function printedPage(command: string): string {
   return execFileSync(process.execPath, ["--conditions=parley-source", main, command], {
     encoding: "utf8",
   });
-}
-
-/** The files whose committed text differs; undefined, in both, stands for a file that is not there. */
-export function staleFiles(
-  files: ReadonlyMap<string, string | undefined>,
-  committed: (path: string) => string | undefined,
-): string[] {
-  return [...files].filter(([path, text]) => committed(path) !== text).map(([path]) => path);
 }

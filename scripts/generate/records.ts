@@ -3,7 +3,7 @@
 // mode finds custom root fields (X2) without a lookup. `outer` names the keys that the parents recognised.
 
 import { featureBit } from "./feature-places.ts";
-import { FieldWriter, property } from "./fields.ts";
+import { FieldWriter, property, type SharedChecks } from "./fields.ts";
 import type { Case, Definition, Field, Rec, Union } from "./shapes.ts";
 import { extras, listed, open, own, Path, quote, strict, unstable, type ValueWriter } from "./values.ts";
 
@@ -21,13 +21,15 @@ export class RecordWriter {
   readonly #values: ValueWriter;
   readonly #fields: FieldWriter;
   readonly #definitions: ReadonlyMap<string, Definition>;
+  readonly #checks: SharedChecks;
   /** Definitions whose function is also called by the unions that they are branches of. */
   readonly #shared = new Set<string>();
 
-  constructor(definitions: ReadonlyMap<string, Definition>, values: ValueWriter) {
+  constructor(definitions: ReadonlyMap<string, Definition>, values: ValueWriter, checks: SharedChecks) {
     this.#definitions = definitions;
     this.#values = values;
-    this.#fields = new FieldWriter(values);
+    this.#checks = checks;
+    this.#fields = new FieldWriter(values, checks);
     for (const { node } of definitions.values())
       if (node.kind === "record") this.#findShared(node.record.union);
   }
@@ -92,15 +94,29 @@ export class RecordWriter {
     if (counts && required > 0) lines.push(`n += ${required};`);
     // A failing branch must not have changed anything, so what can be salvaged is looked at last.
     const order = (field: Field): number => (field.required && !field.defaultOnError ? 0 : 1);
-    for (const field of record.fields.toSorted((a, b) => order(a) - order(b))) {
+    const fields = record.fields.toSorted((a, b) => order(a) - order(b));
+    const last = record.union === undefined && !record.open ? fields.at(-1) : undefined;
+    const ending = last?.name === "_meta" && !last.required ? this.#ending(last) : undefined;
+    for (const field of ending === undefined ? fields : fields.slice(0, -1))
       lines.push(...this.#fields.field(field, counts));
-    }
     if (record.union !== undefined) {
       const branches = this.#union(name, record.union, keys, lines);
       return [...branches, [...lines, "}"]];
     }
-    if (!record.open) lines.push(...keyCheck(keys, begun.shared ?? false));
+    if (ending !== undefined) {
+      const call = `${ending}(v, mode, n, ${quote(keys)}${begun.shared ? ", outer" : ""})`;
+      // most messages need no call
+      lines.push(`if (v._meta === undefined && (mode & ${strict | extras}) === 0) return undefined;`);
+      return [[...lines, `return ${call};`, "}"]];
+    }
+    if (!record.open) lines.push(...keyCheck(quote(keys), begun.shared ?? false));
     return [[...lines, "return undefined;", "}"]];
+  }
+
+  /** Nearly every record ends alike: with its custom data, and with the count of its keys. */
+  #ending(meta: Field): string | undefined {
+    const body = [...this.#fields.inPlace(meta, true), ...keyCheck("known", true)];
+    return this.#checks.nameOf("ending", 'v: any, mode: number, n: number, known: string, outer = ""', body);
   }
 
   #union(name: string, union: Union, keys: Keys, lines: string[]): string[][] {
@@ -198,11 +214,12 @@ function tagsOf(cases: Case[], otherwise: string | undefined): string {
   return plain === flagged ? plain : `mode & ${unstable} ? ${flagged} : ${plain}`;
 }
 
-function keyCheck(keys: Keys, isShared: boolean): string[] {
+/** `keys` is an expression. */
+function keyCheck(keys: string, isShared: boolean): string[] {
   return [
     `if (mode & ${strict | extras}) {`,
     "for (const _ in v) n--;",
-    `if (n !== 0) return strayKey(v, mode, ${quote(keys)}${isShared ? ", outer" : ""});`,
+    `if (n !== 0) return strayKey(v, mode, ${keys}${isShared ? ", outer" : ""});`,
     "}",
   ];
 }

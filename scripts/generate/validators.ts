@@ -1,5 +1,6 @@
 // Writes one exported validator per definition.
 
+import { SharedChecks } from "./fields.ts";
 import { RecordWriter } from "./records.ts";
 import { sourceOf } from "./schema.ts";
 import type { Definition, Node } from "./shapes.ts";
@@ -40,41 +41,127 @@ export interface ValidatorOptions {
   readonly namesNull?: boolean;
 }
 
-/** The text of validators.gen.ts. */
+/** The functions of one validators.gen.ts, by name and in order. */
+interface Functions {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly options: ValidatorOptions;
+}
+
+/** The text of a validators.gen.ts that shares nothing with others. */
 export function validatorsModule(
   definitions: ReadonlyMap<string, Definition>,
-  { runtime, exported, namesNull = false, source = sourceOf("v2") }: ValidatorOptions,
+  options: ValidatorOptions,
 ): string {
-  const writer = new ValidatorWriter(definitions, namesNull);
-  const all = [...definitions.values()].flatMap((definition) => writer.definition(definition));
-  const body = (exported === undefined ? all : neededBy(exported, all)).join("\n");
-  const used = helpers.filter((name) => new RegExp(`\\b${name.replace("type ", "")}\\b`).test(body));
-  return `${header(source)}import { ${used.join(", ")} } from "${runtime}";\n\n${body}`;
+  return moduleText(functionsOf(definitions, options, new SharedChecks()));
+}
+
+/**
+ * The texts of several modules, in their order, and of the module with what two of them have alike, down to the last
+ * function that it calls. They import that module as `shared`, from the path that each gives.
+ */
+export function sharingModules(
+  modules: readonly (readonly [
+    definitions: ReadonlyMap<string, Definition>,
+    options: ValidatorOptions,
+    shared: string,
+  ])[],
+): { readonly texts: readonly string[]; readonly shared: string } {
+  const checks = new SharedChecks();
+  const all = modules.map(([definitions, options]) => functionsOf(definitions, options, checks));
+  const shared = sharedFunctions(all.map(({ texts }) => texts));
+  const texts = new Map(all.flatMap((each, at) => [...each.texts].filter(([name]) => shared[at]?.has(name))));
+  return {
+    texts: all.map((functions, at) => moduleText(functions, shared[at], modules[at]?.[2])),
+    shared: moduleText({ texts, options: { runtime: "./failure.ts", exported: [...texts.keys()] } }),
+  };
+}
+
+function functionsOf(
+  definitions: ReadonlyMap<string, Definition>,
+  options: ValidatorOptions,
+  checks: SharedChecks,
+): Functions {
+  const written = (pass: "counts" | "writes"): string[] => {
+    checks.begin(pass);
+    const writer = new ValidatorWriter(definitions, options.namesNull ?? false, checks);
+    const own = [...definitions.values()].flatMap((definition) => writer.definition(definition));
+    return [...checks.functions.map(indented), ...own];
+  };
+  written("counts");
+  const texts = new Map(written("writes").map((text) => [nameOf(text), text.replace(/^export /, "")]));
+  const exported = options.exported ?? [...definitions.keys()];
+  const needed = neededBy(exported, texts);
+  return {
+    texts: new Map([...texts].filter(([name]) => needed.has(name))),
+    options: { ...options, exported },
+  };
+}
+
+function moduleText(
+  { texts, options }: Functions,
+  shared: ReadonlySet<string> = new Set(),
+  sharedPath = "",
+): string {
+  const { runtime, exported = [], source = sourceOf("v2") } = options;
+  const own = [...texts].filter(([name]) => !shared.has(name));
+  const imported = [...shared];
+  const body = own.map(([name, text]) => (exported.includes(name) ? `export ${text}` : text)).join("\n");
+  const isUsed = (name: string): boolean => new RegExp(`\\b${name.replace("type ", "")}\\b`).test(body);
+  const lines = [`import { ${helpers.filter(isUsed).join(", ")} } from "${runtime}";`];
+  const called = imported.filter(isUsed);
+  const passed = imported.filter((name) => exported.includes(name));
+  if (called.length > 0) lines.push(`import { ${called.join(", ")} } from "${sharedPath}";`);
+  if (passed.length > 0) lines.push("", `export { ${passed.join(", ")} } from "${sharedPath}";`);
+  return `${header(source)}${lines.join("\n")}\n\n${body}`;
+}
+
+function nameOf(text: string): string {
+  return /^(?:export )?(?:function|const) (\w+)/.exec(text)?.[1] ?? "";
+}
+
+/** The functions that this one calls. */
+function callsOf(text: string, all: ReadonlyMap<string, string>): string[] {
+  return [...text.matchAll(/\b\w+(?=\(|;$)/gm)].map(([called]) => called).filter((called) => all.has(called));
 }
 
 /** The functions that the exported ones call, directly or not, and these themselves. */
-function neededBy(exported: readonly string[], functions: readonly string[]): string[] {
-  const nameOf = (text: string): string => /^(?:export )?(?:function|const) (\w+)/.exec(text)?.[1] ?? "";
-  const byName = new Map(functions.map((text) => [nameOf(text), text]));
+function neededBy(exported: readonly string[], all: ReadonlyMap<string, string>): Set<string> {
   const needed = new Set(exported);
   // what is added to a set while it is walked is walked too
-  for (const name of needed) {
-    for (const [called] of byName.get(name)?.matchAll(/\b\w+(?=\(|;$)/gm) ?? []) {
-      if (byName.has(called)) needed.add(called);
-    }
+  for (const name of needed) for (const called of callsOf(all.get(name) ?? "", all)) needed.add(called);
+  return needed;
+}
+
+/** The functions that two modules have alike. Functions are alike if their texts are and all that they call. */
+function sharedFunctions(modules: readonly ReadonlyMap<string, string>[]): ReadonlySet<string>[] {
+  let kinds = modules;
+  const count = (): number => new Set(kinds.flatMap((each) => [...each.values()])).size;
+  for (let before = 0; before !== count(); ) {
+    before = count();
+    const numbers = new Map(
+      [...new Set(kinds.flatMap((each) => [...each.values()]))].map((kind, at) => [kind, at]),
+    );
+    kinds = modules.map((texts, at) => {
+      const kindOf = (name: string): string => String(numbers.get(kinds[at]?.get(name) ?? ""));
+      return new Map(
+        [...texts].map(([name, text]) => [name, [text, ...callsOf(text, texts).map(kindOf)].join("\n")]),
+      );
+    });
   }
-  return functions
-    .filter((text) => needed.has(nameOf(text)))
-    .map((text) => (exported.includes(nameOf(text)) ? text : text.replace(/^export /, "")));
+  const uses = new Map<string, number>();
+  for (const kind of kinds.flatMap((each) => [...each.values()])) uses.set(kind, (uses.get(kind) ?? 0) + 1);
+  return kinds.map(
+    (each) => new Set([...each].filter(([, kind]) => (uses.get(kind) ?? 0) > 1).map(([name]) => name)),
+  );
 }
 
 class ValidatorWriter {
   readonly #values: ValueWriter;
   readonly #records: RecordWriter;
 
-  constructor(definitions: ReadonlyMap<string, Definition>, namesNull: boolean) {
+  constructor(definitions: ReadonlyMap<string, Definition>, namesNull: boolean, checks: SharedChecks) {
     this.#values = new ValueWriter(definitions, namesNull);
-    this.#records = new RecordWriter(definitions, this.#values);
+    this.#records = new RecordWriter(definitions, this.#values, checks);
   }
 
   /** The functions of a definition, its validator among them. */

@@ -55,7 +55,7 @@ export type {
   PolicyDecision,
   PolicyRequest,
 } from "./peer/client/policy/client-policy.ts";
-export type { PermissionAnswer } from "./peer/client/policy/permission-answer.ts";
+export type { PermissionAnswer } from "./peer/client/policy/permissions.ts";
 export type {
   CallResult,
   ClientSession,

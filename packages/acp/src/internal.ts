@@ -19,6 +19,9 @@ export {
 } from "./base/shape.ts";
 export { isDialectError } from "./edition/dialect-tells.ts";
 export { editionOf, nameOf, type ProtocolVersion, versionOf } from "./edition/negotiate.ts";
+export { Call } from "./forward/call.ts";
+export { Peer } from "./forward/peer.ts";
+export type { Port, Taker } from "./forward/port.ts";
 export { argumentText } from "./jsonrpc/errors.ts";
 export { exactIdIn, idKey, idToJson, type RequestId, readEnvelopeHead } from "./jsonrpc/message-id.ts";
 export { operationSubject, optionValue } from "./model/custom-types.ts";
@@ -28,9 +31,9 @@ export { unsupportedContent } from "./peer/base/bound-wire.ts";
 export { PromptQueue } from "./peer/base/prompt-queue.ts";
 export { isOfTurn, takenState } from "./peer/base/taken-session.ts";
 export { clientSessionMethods } from "./peer/client/session/client-session.ts";
-export { askedAbout } from "./peer/client/session/known-tool-calls.ts";
 export { PromptHandle } from "./peer/client/session/prompt-handle.ts";
 export { SessionEvents } from "./peer/client/session/session-events.ts";
+export { askedAbout } from "./peer/client/session/tool-call-tracker.ts";
 export {
   charsOf,
   joinedText,

@@ -20,6 +20,7 @@ export {
   processKey,
 } from "./node/process-claim.ts";
 export type { SpawnTransportOptions } from "./node/spawn.ts";
+export { type Splice, type SpliceOptions, splice } from "./node/splice.ts";
 export { stderrReason } from "./node/stderr-reason.ts";
 export type { StdioTransportOptions } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";

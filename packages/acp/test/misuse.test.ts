@@ -40,7 +40,7 @@ const mistakes: readonly [name: string, run: () => unknown, message: RegExp][] =
   [
     "connection",
     () => agent({ ...who, prompt, connection: wrong({ timeout: 5 }) }),
-    /^agent: connection: there is no option timeout; the options are limits/,
+    /^agent: connection: there is no option timeout; the options are clientTimeoutMs/,
   ],
   [
     "limits",

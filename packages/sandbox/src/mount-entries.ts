@@ -22,6 +22,7 @@ import {
   namedFolder,
   obeyedIn,
   rebaseCommands,
+  submodulesIn,
 } from "./guard/repositories.ts";
 import type { Found } from "./guard/watched-folders.ts";
 import { isAtOrBelow, type LayoutEntry, layout } from "./mounts/layout.ts";
@@ -61,6 +62,8 @@ export interface MountEntries {
   readonly missing: readonly string[];
   /** Links and small files that must stay as they are. */
   readonly kept: ReadonlyMap<string, Kept>;
+  /** The git folders that there are, also those of submodules, and links in their place. */
+  readonly gitFolders: readonly string[];
   /** Mounted files, by what identifies each. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -180,6 +183,7 @@ export function mountEntries(
         .filter((path) => typeOf(path) === "file")
         .map((path) => [path, identityOf(path) ?? ""]),
     ),
+    gitFolders: [...found.repositories, ...grounds.gitFolders, ...submodules(grounds, found)],
     kept: new Map([...links, ...found.repositories, ...grounds.gitFolders].flatMap(keptAt)),
   };
 }
@@ -191,6 +195,18 @@ export function stoppedRebases(
 ): ReadonlyMap<string, readonly string[]> {
   if (profile === "read-only") return new Map();
   return new Map(unique([...found.repositories, ...gitFolders]).flatMap((path) => [...rebaseCommands(path)]));
+}
+
+/** A new one would be used by the user's next `git submodule update`. */
+function submodules({ gitFolders, profile }: Grounds, found: Found): readonly string[] {
+  if (profile === "read-only") return [];
+  return unique([...found.repositories, ...gitFolders]).flatMap((path) => submodulesIn(path));
+}
+
+/** The git folders of submodules that were not there before, without those in other ones. */
+export function newSubmodules(grounds: Grounds, found: Found, before: readonly string[]): readonly string[] {
+  const all = submodules(grounds, found).filter((path) => !before.includes(path));
+  return all.filter((path) => !all.some((each) => each !== path && isAtOrBelow(path, each)));
 }
 
 /** The paths without links. A path in a root that leads out of it opens nothing: a command can have made the link. */

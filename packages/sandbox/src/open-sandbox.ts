@@ -17,7 +17,14 @@ import {
 } from "./guard/path-facts.ts";
 import { newCommands, nothingFound, plantedFiles, type SandboxFindings } from "./guard/planted-files.ts";
 import { watchFolders } from "./guard/watched-folders.ts";
-import { createHookFolders, type Grounds, groundsOf, mountEntries, stoppedRebases } from "./mount-entries.ts";
+import {
+  createHookFolders,
+  type Grounds,
+  groundsOf,
+  mountEntries,
+  newSubmodules,
+  stoppedRebases,
+} from "./mount-entries.ts";
 import { bubblewrapArguments } from "./mounts/bubblewrap-arguments.ts";
 import { isAtOrBelow } from "./mounts/layout.ts";
 import { tolerantStart } from "./mounts/vanishing-mounts.ts";
@@ -231,7 +238,8 @@ class BubblewrapSandbox implements Sandbox {
       for (const path of hookFolders) if (!isMounted(path)) removeEmpty(path);
       const after = watched.search();
       const places = new Map<string, string>();
-      const planted = plantedFiles({ ...mounts, found, stamps }, after, {
+      const missing = [...mounts.missing, ...newSubmodules(this.#grounds, found, mounts.gitFolders)];
+      const planted = plantedFiles({ ...mounts, missing, found, stamps }, after, {
         asideOf: (path) => this.#asideOf(path, places),
         isOpened: (path) => this.#grounds.opened.includes(path),
         accepted,

@@ -1,10 +1,15 @@
 // Encodes and decodes base64, in every JavaScript runtime.
 
 export function toBase64(bytes: Uint8Array): string {
+  return btoa(bytesAsUnits(bytes));
+}
+
+/** One character for each byte. */
+export function bytesAsUnits(bytes: Uint8Array): string {
   let text = "";
   // apply takes so many arguments at once
   for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  return btoa(text);
+  return text;
 }
 
 /** Undefined for what is not base64. */

@@ -341,3 +341,10 @@ export function extensionIn(
   if (meta === undefined || meta === null) return undefined;
   return meta[Object.hasOwn(meta, key) ? key : key.slice(1)];
 }
+
+/**
+ * Says that a proxy decides what is allowed. A conductor never goes on without it, and lets nothing pass when it fails.
+ *
+ * In `_meta` of the answer to `proxy/initialize`, from proxies to conductors, since 0.1.0: `true`.
+ */
+export const policyKey = "_parley.dev/policy";

@@ -4,9 +4,9 @@ import { optional } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Implementation, Meta } from "../model/content.ts";
 import type { ClientCapabilities, Lost } from "./agent-edition.ts";
+import { clientPlaces, toWire } from "./capabilities.ts";
 import { withPartsMeta, withPartsMetaInV1 } from "./capability-meta.ts";
 import type { Dialect } from "./dialect.ts";
-import { terminalOutputKey } from "./vendor-extensions.ts";
 
 /** A version of the protocol. More will be added: give a `switch` over it a `default:`. */
 export type Edition = "v1" | "v2";
@@ -79,24 +79,17 @@ export function initializeParams(
   const { info, features: can, meta } = client;
   const { partsMeta } = can;
   const newest = Math.max(...versions);
-  const marker = (has: boolean) => (has ? {} : undefined);
-  const elicitation = optional({ form: marker(can.elicitationForm), url: marker(can.elicitationUrl) });
-  const extra = optional({ _meta: can._meta });
-  const v1 = {
-    fs: { readTextFile: can.readTextFile, writeTextFile: can.writeTextFile },
-    terminal: can.terminal,
-    session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-    ...(can.terminalAuth ? { auth: { terminal: true } } : {}),
-    ...optional({ plan: marker(can.plans), subagents: marker(can.subagents) }),
-    elicitation,
-    ...(can.terminalOutput ? { _meta: { [terminalOutputKey]: true, ...can._meta } } : extra),
+  const declared = (version: ProtocolVersion) => {
+    const begun: { readonly elicitation: object; readonly _meta?: Meta } = { elicitation: {} };
+    const { _meta: own, ...parts } = toWire(clientPlaces, version, can, begun);
+    const _meta = own === undefined ? can._meta : { ...own, ...can._meta };
+    return { ...parts, ...optional({ _meta }) };
   };
-  const v2 = { ...(can.terminalAuth ? { auth: { terminal: {} } } : {}), elicitation, ...extra };
   return {
     protocolVersion: newest,
-    ...(newest >= 2 ? { info, capabilities: withPartsMeta(v2, partsMeta, lost) } : {}),
+    ...(newest >= 2 ? { info, capabilities: withPartsMeta(declared(2), partsMeta, lost) } : {}),
     ...(versions.includes(1)
-      ? { clientInfo: info, clientCapabilities: withPartsMetaInV1(v1, partsMeta, lost) }
+      ? { clientInfo: info, clientCapabilities: withPartsMetaInV1(declared(1), partsMeta, lost) }
       : {}),
     ...optional({ _meta: meta }),
   };

@@ -6,14 +6,7 @@ import type { AuthStatus, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
 import type { PromptResult } from "../model/update.ts";
-import type {
-  Activation,
-  AgentCapabilities,
-  AgentOp,
-  ListedSessions,
-  Lost,
-  SessionInfo,
-} from "./agent-edition.ts";
+import type { Activation, AgentOp, ListedSessions, Lost, SessionInfo } from "./agent-edition.ts";
 import type { ClientEdition } from "./client-edition.ts";
 
 /** `_meta` of a message as the model has it: absent when there is none. */
@@ -62,7 +55,7 @@ export function notificationToWire(
 }
 
 /** Reports custom data of something that the other version does not have. */
-export function lostMeta(value: unknown, what: string, lost: Lost | undefined): void {
+export function lostMeta(value: unknown, what: string, lost?: Lost): void {
   if (lost !== undefined && hasMeta(value)) lost(`the metadata of ${what}`);
 }
 
@@ -99,16 +92,6 @@ export function sharedOp(method: string, params: object, activation: () => Activ
     default:
       return undefined;
   }
-}
-
-/** Declares each capability that is there. */
-export function markers<Name extends keyof AgentCapabilities>(
-  can: AgentCapabilities,
-  ...names: readonly Name[]
-): { [name in Name]?: Record<never, never> } {
-  const marks: { [name in Name]?: Record<never, never> } = {};
-  for (const name of names) if (can[name]) marks[name] = {};
-  return marks;
 }
 
 export function pageToWire({ sessions, nextCursor, _meta }: ListedSessions): object {

@@ -40,9 +40,9 @@ export class BatchReply {
   }
 
   /** Takes the answer to an expected request and ignores a second one. Throws when it cannot be serialised. */
-  answer(request: RunningRequest, reply: object): void {
+  answer(request: RunningRequest, reply: object, given?: string): void {
     // serialised here, so that one bad result cannot spoil the answers of its batch
-    const text = JSON.stringify(reply);
+    const text = given ?? JSON.stringify(reply);
     if (!this.#waiting.delete(request)) return;
     this.#answered.push(request);
     if (this.#hasRoomFor(text.length)) this.#keep(reply, text);

@@ -8,8 +8,8 @@ import type { Fault } from "./transport.ts";
 
 /** Handles the peer's messages, in the order in which they arrive. */
 export interface Handlers {
-  /** Returns the result or a promise of it. Throw a RequestError to answer with an error. */
-  request(method: string, params: unknown, request: IncomingRequest): unknown;
+  /** Returns the result or a promise of it. Throw a RequestError to answer with an error. `text` is the message as it came. */
+  request(method: string, params: unknown, request: IncomingRequest, text: string): unknown;
   /** Not async, so that an update before a response is handled before that response. */
   notification(method: string, params: unknown, text: string): undefined;
 }

@@ -2,7 +2,7 @@
 
 import { type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import { type BatchHost, BatchReply } from "./batch-reply.ts";
-import { guardedLog, guardedTap, reportRejection } from "./callbacks.ts";
+import { guardedLog, guardedTap } from "./callbacks.ts";
 import {
   type BatchCall,
   type ConnectionCounters,
@@ -12,13 +12,13 @@ import {
   type Log,
   newCounters,
 } from "./connection-options.ts";
-import { errorCodes } from "./error-kinds.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
-import { InboundRequests, rateLimited } from "./inbound-requests.ts";
-import { InvalidInput, invalidRequest } from "./invalid-input.ts";
+import { cancelMethod, InboundRequests, rateLimited } from "./inbound-requests.ts";
+import { batchProblem, InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
-import { exactId, exactRequestId, idProblem, isExact, type RequestId } from "./message-id.ts";
+import { type Envelope, exactId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
+import type { AnswerTaker, ForwardHooks, PassedCall } from "./passed-call.ts";
 import {
   checkTimes,
   notSent,
@@ -29,17 +29,6 @@ import {
   unanswered,
 } from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
-
-const cancelMethod = "$/cancel_request";
-
-interface Envelope {
-  readonly jsonrpc?: unknown;
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: unknown;
-  readonly result?: unknown;
-  readonly error?: unknown;
-}
 
 /**
  * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
@@ -59,7 +48,7 @@ interface Envelope {
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
-  readonly #closed: PromiseWithResolvers<ConnectionError>;
+  readonly #closed = Promise.withResolvers<ConnectionError>();
   /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
@@ -79,6 +68,7 @@ export class Connection {
   #nextId = 1;
   #phase: "open" | "draining" | "closed" = "open";
   #endReason: ConnectionError | undefined;
+  #lingers = false;
 
   /**
    * Starts the transport and reads from it.
@@ -91,7 +81,6 @@ export class Connection {
     this.#limits = connectionLimits(options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     claimTransport(transport);
-    this.#closed = Promise.withResolvers();
     this.closed = this.#closed.promise;
     this.#log = guardedLog(options.log);
     this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log, transport.attachment);
@@ -115,7 +104,7 @@ export class Connection {
       giveUp: (error) => this.#end(error),
     });
     this.#inbound = new InboundRequests(options, {
-      sendAnswer: (message) => this.#output.sendAnswer(message),
+      sendAnswer: (message, text) => this.#output.sendAnswer(message, text),
       request: (method, params, more) => this.request(method, params, more),
       limits: this.#limits,
       log: this.#log,
@@ -149,6 +138,34 @@ export class Connection {
     // sent first: a message that cannot be serialised throws here, before it is registered
     this.#output.send({ jsonrpc: "2.0", id, method, params });
     return this.#expect(id, method, options);
+  }
+
+  /**
+   * Forwards a request of another peer. `text` gives the whole message for an id. Returns the id, or undefined when nothing
+   * can be sent: then the taker has been told.
+   */
+  pass(call: PassedCall, taker: AnswerTaker): number | undefined {
+    const { method, params, text } = call;
+    const refusal = notSent(method, this.#endReason, undefined);
+    if (refusal !== undefined) {
+      taker.failed(refusal);
+      return undefined;
+    }
+    const id = this.#nextId++;
+    this.#output.send({ jsonrpc: "2.0", id, method, params }, text(id));
+    this.#pending.pass(id, method, taker);
+    this.#afterSending(id, method);
+    return id;
+  }
+
+  /** Tells the peer that nobody waits for the answer to a forwarded request any more. The peer answers all the same. */
+  cancel(id: number): void {
+    if (this.#pending.has(id)) this.#sendCancel(id);
+  }
+
+  /** A cancel of the peer that came in another message. */
+  cancelled(requestId: unknown): void {
+    this.#inbound.cancel(requestId);
   }
 
   /** Resolves when there is room for output again; undefined while there is. */
@@ -199,10 +216,14 @@ export class Connection {
 
   #expect<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
     const promise = this.#pending.add(id, method, options);
-    // sending it may have ended the connection (overflow)
+    this.#afterSending(id, method);
+    return promise;
+  }
+
+  #afterSending(id: number, method: string): void {
+    // it may have ended the connection (overflow)
     if (this.#endReason !== undefined) this.#pending.fail(id, unanswered(method, this.#endReason));
     this.#output.resumeInput();
-    return promise;
   }
 
   #sendCancel(requestId: number): void {
@@ -211,6 +232,7 @@ export class Connection {
   }
 
   #sink(tap: ConnectionOptions["tap"]): Sink {
+    const { unread } = this.#options as ForwardHooks; // not a public option: only a forwarder gives it
     return {
       message:
         tap === undefined
@@ -226,6 +248,7 @@ export class Connection {
       },
       drain: () => this.#output.drained(),
       end: (reason) => this.#transportEnded(reason),
+      ...(tap === undefined && unread !== undefined && { unread: (text) => this.isOpen && unread(text) }),
     };
   }
 
@@ -246,7 +269,7 @@ export class Connection {
       if (method === undefined) this.#failAnswered(message.id, "without jsonrpc 2.0");
       return this.#invalidInput.message(invalidRequest('jsonrpc must be "2.0"', "/jsonrpc"), batch);
     }
-    if (method === undefined) return this.#answer(message, batch);
+    if (method === undefined) return this.#answer(message, text, batch);
     if (typeof method !== "string")
       return this.#invalidInput.message(invalidRequest("method must be a string", "/method"), batch);
     if (message.result !== undefined || message.error !== undefined) {
@@ -256,27 +279,8 @@ export class Connection {
       );
     }
     this.#invalidInput.sawGoodMessage = true;
-    if (message.id === undefined) this.#notification(method, message.params, text);
+    if (message.id === undefined) this.#inbound.notify(method, message.params, text);
     else this.#request(message, method, text, batch);
-  }
-
-  #notification(method: string, params: unknown, text: string): void {
-    if (method === cancelMethod) {
-      const requestId = (params as { requestId?: unknown } | null | undefined)?.requestId;
-      if (typeof requestId !== "number" || isExact(requestId)) return this.#inbound.cancel(requestId);
-      return this.#inbound.cancel(exactRequestId(text, requestId));
-    }
-    try {
-      const returned: unknown = this.#options.handlers.notification(method, params, text);
-      if (returned !== undefined)
-        reportRejection(returned, (error) => this.#notificationFailed(method, error));
-    } catch (error) {
-      this.#notificationFailed(method, error);
-    }
-  }
-
-  #notificationFailed(method: string, error: unknown): void {
-    this.#log("error", "a notification handler threw", { method, error });
   }
 
   #request(message: Envelope, method: string, text: string, batch: BatchReply | undefined): void {
@@ -299,10 +303,10 @@ export class Connection {
     if (batch?.refusesRequests) {
       return this.#inbound.refuse(known, method, batch, rateLimited("too many batch answers are waiting"));
     }
-    this.#inbound.start(known, method, message.params, { batch, size: text.length });
+    this.#inbound.start(known, method, message.params, { batch, text });
   }
 
-  #answer(message: Envelope, batch: BatchReply | undefined): void {
+  #answer(message: Envelope, text: string, batch: BatchReply | undefined): void {
     const { id } = message;
     const hasOutcome = "result" in message || "error" in message;
     // params are of a request, and an answer has none
@@ -313,7 +317,7 @@ export class Connection {
       );
     }
     this.#invalidInput.sawGoodMessage = true;
-    const outcome = this.#pending.settle(id, message);
+    const outcome = this.#pending.settle(id, message, text);
     if (outcome === "malformed") this.counters.refused++;
     if (outcome !== "stray") return;
     const namesNothing = (id === null || id === undefined) && "error" in message && batch === undefined;
@@ -330,22 +334,8 @@ export class Connection {
     if (this.#options.noise === "skip" && !entries.some((entry) => typeof entry === "object" && entry)) {
       return this.#invalidInput.notAnObject(text, undefined);
     }
-    if (this.#options.batches === "reject") {
-      return this.#invalidInput.message(
-        invalidRequest("batches are not accepted here, send one message at a time", ""),
-      );
-    }
-    if (entries.length === 0)
-      return this.#invalidInput.message(invalidRequest("a batch must have at least one entry", ""));
-    const { maxBatchEntries } = this.#limits;
-    if (entries.length > maxBatchEntries) {
-      const message = `a batch may have ${maxBatchEntries} entries, got ${entries.length}`;
-      return this.#invalidInput.message({
-        code: errorCodes.limit_exceeded,
-        message,
-        data: { reason: "limit_exceeded" },
-      });
-    }
+    const problem = batchProblem(entries, this.#options.batches, this.#limits);
+    if (problem !== undefined) return this.#invalidInput.message(problem);
     const reply = new BatchReply(this.#batchHost);
     const texts = batchEntryTexts(text);
     for (const [i, entry] of entries.entries()) this.#entry(entry, texts[i] ?? "", reply);
@@ -353,6 +343,9 @@ export class Connection {
   }
 
   #transportEnded(reason: EndReason): void {
+    const hooks = this.#options as ForwardHooks; // as for `unread`
+    hooks.ended?.(reason);
+    this.#lingers = hooks.lingers === true && reason.kind === "eof";
     // after the end of input, running handlers can still answer
     if (reason.kind !== "eof") this.#output.shut();
     const kind = reason.kind === "eof" ? "closed" : reason.kind;
@@ -366,8 +359,11 @@ export class Connection {
       this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
       this.#pending.failAll((method) => unanswered(method, reason));
       this.#inbound.abortAll(reason);
+      if (!this.#lingers) this.#waitForHandlers();
+    } else if (this.#lingers || !this.#output.isOpen) {
+      this.#lingers = false;
       this.#waitForHandlers();
-    } else if (!this.#output.isOpen) this.#inbound.giveUpAll();
+    }
     this.#output.releaseWaiters();
   }
 

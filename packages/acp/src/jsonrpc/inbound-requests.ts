@@ -1,18 +1,24 @@
-// Runs the handlers of the peer's requests and answers each request exactly once.
+// Runs the handlers of the peer's messages and answers each request exactly once.
 
 import { isPromiseLike } from "../base/objects.ts";
 import type { BatchReply } from "./batch-reply.ts";
-import { callSafely } from "./callbacks.ts";
-import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
+import { callSafely, reportRejection } from "./callbacks.ts";
+import type { ConnectionLimits, ConnectionOptions, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
 import { ConnectionError, handlerFailure, RequestError, readableThrown } from "./errors.ts";
-import type { IncomingRequest, RequestOwner } from "./incoming-request.ts";
-import { idToJson, type RequestId } from "./message-id.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import { withMember } from "./json-text.ts";
+import { exactRequestId, idToJson, isExact, type RequestId } from "./message-id.ts";
+import { LateAnswer, type PassedAnswer } from "./passed-call.ts";
 import type { RequestOptions } from "./pending-requests.ts";
 
-export interface InboundHost extends RequestOwner {
-  /** Queues an answer. Throws when it cannot be serialised. */
-  sendAnswer(message: object): void;
+export const cancelMethod = "$/cancel_request";
+
+export interface InboundHost {
+  readonly log: Log;
+  request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
+  /** Queues an answer, whose text may be known. Throws when it cannot be serialised. */
+  sendAnswer(message: object, text?: string): void;
   readonly limits: ConnectionLimits;
 }
 
@@ -44,20 +50,22 @@ export class InboundRequests {
     return this.#running.size > 0 && this.#running.has(id);
   }
 
-  /** `size` is the length of the request's message in characters. */
+  /** `text` is the whole message. */
   start(
     id: RequestId,
     method: string,
     params: unknown,
-    { batch, size }: { readonly batch: BatchReply | undefined; readonly size: number },
+    { batch, text }: { readonly batch: BatchReply | undefined; readonly text: string },
   ): void {
+    const size = text.length;
     const scope = this.#scopeOf(method, params);
     const refusal = this.#overLimit(scope, size) ?? malformedName(id, method);
     if (refusal !== undefined) return this.refuse(id, method, batch, refusal);
     const request = new RunningRequest(this.#host, id, method, { scope, batch, size });
     batch?.expect(request);
     try {
-      const result = this.#options.handlers.request(method, params, request);
+      const result = this.#options.handlers.request(method, params, request, text);
+      if (result instanceof LateAnswer) return this.#await(request, result);
       if (isPromiseLike(result)) return this.#follow(request, result);
       // not tracked: nothing can cancel or repeat a request that is answered at once
       this.#answerResult(request, result);
@@ -97,6 +105,15 @@ export class InboundRequests {
     }
   }
 
+  /** A forwarded request is answered in the step in which its answer is known. */
+  #await(request: RunningRequest, late: LateAnswer): void {
+    this.#track(request);
+    late.take((answer, text) => {
+      if (this.#untrack(request)) this.#answerAs(request, answer, text);
+      this.#noticeEmpty();
+    });
+  }
+
   #scopeOf(method: string, params: unknown): string | undefined {
     try {
       return this.#options.scopeOf?.(params);
@@ -104,6 +121,25 @@ export class InboundRequests {
       this.#host.log("error", "scopeOf threw", { method, error });
       return undefined;
     }
+  }
+
+  notify(method: string, params: unknown, text: string): void {
+    if (method === cancelMethod) {
+      const requestId = (params as { requestId?: unknown } | null | undefined)?.requestId;
+      if (typeof requestId !== "number" || isExact(requestId)) return this.cancel(requestId);
+      return this.cancel(exactRequestId(text, requestId));
+    }
+    try {
+      const returned: unknown = this.#options.handlers.notification(method, params, text);
+      if (returned !== undefined)
+        reportRejection(returned, (error) => this.#notificationFailed(method, error));
+    } catch (error) {
+      this.#notificationFailed(method, error);
+    }
+  }
+
+  #notificationFailed(method: string, error: unknown): void {
+    this.#host.log("error", "a notification handler threw", { method, error });
   }
 
   /** Unknown, answered and malformed ids are ignored. */
@@ -186,6 +222,18 @@ export class InboundRequests {
     }
   }
 
+  /** `text` is the answer of another peer, with an id of its own. */
+  #answerAs(request: RunningRequest, { result, error }: PassedAnswer, text: string | undefined): void {
+    const id = idToJson(request.id);
+    const outcome = error === undefined ? { result } : { error };
+    try {
+      const own = text === undefined ? undefined : withMember(text, "id", JSON.stringify(id));
+      this.#deliver(request, { jsonrpc: "2.0", id, ...outcome }, own);
+    } catch (problem) {
+      this.#answerError(request, problem);
+    }
+  }
+
   #answerError(request: RunningRequest, thrown: unknown): void {
     const id = idToJson(request.id);
     const error = this.#wireError(request, thrown);
@@ -200,12 +248,12 @@ export class InboundRequests {
     }
   }
 
-  #deliver(request: RunningRequest, answer: object): void {
+  #deliver(request: RunningRequest, answer: object, text?: string): void {
     if (request.batch !== undefined) {
-      request.batch.answer(request, answer);
+      request.batch.answer(request, answer, text);
       return;
     }
-    this.#host.sendAnswer(answer);
+    this.#host.sendAnswer(answer, text);
     request.runAfterReply();
   }
 
@@ -266,14 +314,14 @@ export class RunningRequest implements IncomingRequest {
   readonly batch: BatchReply | undefined;
   /** Characters of its message. */
   readonly size: number;
-  readonly #owner: RequestOwner;
+  readonly #owner: InboundHost;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
   #afterReply: (() => void)[] | undefined;
   #replied = false;
 
   constructor(
-    owner: RequestOwner,
+    owner: InboundHost,
     id: RequestId,
     method: string,
     details: Pick<RunningRequest, "scope" | "batch" | "size">,

@@ -1,13 +1,7 @@
 // A request of the peer, as its handler sees it.
 
-import type { Log } from "./connection-options.ts";
 import type { RequestId } from "./message-id.ts";
 import type { RequestOptions } from "./pending-requests.ts";
-
-export interface RequestOwner {
-  readonly log: Log;
-  request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
-}
 
 /** A request of the peer while its handler runs. */
 export interface IncomingRequest {

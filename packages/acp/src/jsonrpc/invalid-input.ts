@@ -1,7 +1,7 @@
 // Counts, logs and answers invalid input, at a limited rate.
 
 import type { BatchReply } from "./batch-reply.ts";
-import type { ConnectionCounters, ConnectionLimits, Log } from "./connection-options.ts";
+import type { ConnectionCounters, ConnectionLimits, ConnectionOptions, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
 import { ConnectionError } from "./errors.ts";
 import { type EnvelopeHead, idToJson, type RequestId } from "./message-id.ts";
@@ -18,6 +18,20 @@ export function invalidRequest(message: string, path: string, reason = "invalid_
     message: `invalid request: ${message}`,
     data: path === "" ? { reason } : { reason, path },
   };
+}
+
+/** Why these entries are not read as a batch, or undefined. */
+export function batchProblem(
+  entries: readonly unknown[],
+  batches: ConnectionOptions["batches"],
+  { maxBatchEntries }: Pick<ConnectionLimits, "maxBatchEntries">,
+): WireError | undefined {
+  if (batches === "reject")
+    return invalidRequest("batches are not accepted here, send one message at a time", "");
+  if (entries.length === 0) return invalidRequest("a batch must have at least one entry", "");
+  if (entries.length <= maxBatchEntries) return undefined;
+  const message = `a batch may have ${maxBatchEntries} entries, got ${entries.length}`;
+  return { code: errorCodes.limit_exceeded, message, data: { reason: "limit_exceeded" } };
 }
 
 export interface InvalidInputHost {

@@ -25,6 +25,25 @@ const closeBrace = 0x7d;
  */
 export function memberText(text: string, key: string): string | undefined {
   let found: string | undefined;
+  eachMember(text, key, (from, to) => {
+    found = text.slice(from, to).trim();
+  });
+  return found;
+}
+
+/** The same object with another value in every member named `key`, and all else as it was written. */
+export function withMember(text: string, key: string, value: string): string {
+  let changed = "";
+  let rest = 0;
+  eachMember(text, key, (from, to) => {
+    changed += text.slice(rest, from) + value;
+    rest = to;
+  });
+  return changed + text.slice(rest);
+}
+
+/** Calls `found` with the place of the value of each member named `key` at the root. */
+function eachMember(text: string, key: string, found: (from: number, to: number) => void): void {
   let depth = 0;
   /** Start of the value if it belongs to `key`, else -1. */
   let from = -1;
@@ -40,13 +59,12 @@ export function memberText(text: string, key: string): string | undefined {
       if (depth === 1 && isNamed(name, key)) from = i + 1;
     } else if (code === comma || code === closeBrace || code === closeBracket) {
       if (depth === 1 && from !== -1) {
-        found = text.slice(from, i).trim();
+        found(from, i);
         from = -1;
       }
       if (code !== comma) depth--;
     }
   }
-  return found;
 }
 
 /** `name` is source text: any of its letters may be escaped. */

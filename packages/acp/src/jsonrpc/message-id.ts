@@ -2,6 +2,16 @@
 
 import { memberText } from "./json-text.ts";
 
+/** What a message may have. */
+export interface Envelope {
+  readonly jsonrpc?: unknown;
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
 /** A JSON-RPC id; a bigint is an integer that a number cannot hold. */
 export type RequestId = string | number | bigint | null;
 

@@ -3,6 +3,7 @@
 import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
 import type { Log } from "./connection-options.ts";
 import { ConnectionError, RequestError, requestErrorFrom } from "./errors.ts";
+import type { AnswerTaker, PassedAnswer } from "./passed-call.ts";
 import type { Attachment } from "./transport.ts";
 
 /** The signal and the time limits of one request. */
@@ -34,6 +35,8 @@ export interface SentHook {
 
 interface Pending {
   readonly method: string;
+  /** Only of requests that are forwarded. */
+  readonly taker?: AnswerTaker;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly receive: ((result: unknown) => unknown) | undefined;
@@ -131,11 +134,22 @@ export class PendingRequests {
     });
   }
 
+  /** The same for a request that is forwarded. It has no time limit: whoever asked has. */
+  pass(id: number, method: string, taker: AnswerTaker): void {
+    this.#pending.set(id, {
+      method,
+      taker,
+      resolve: () => undefined,
+      reject: (error) => taker.failed(error),
+      receive: undefined,
+      timer: undefined,
+      startTimer: undefined,
+      stopListening: undefined,
+    });
+  }
+
   /** Takes the peer's answer: "stray" for an unknown id, "malformed" for an answer without a valid outcome. */
-  settle(
-    id: unknown,
-    message: { readonly result?: unknown; readonly error?: unknown },
-  ): "ok" | "malformed" | "stray" {
+  settle(id: unknown, message: PassedAnswer, text: string): "ok" | "malformed" | "stray" {
     const entry = this.#take(id);
     if (entry === undefined) {
       this.#givenUp.delete(this.#known(id));
@@ -146,6 +160,10 @@ export class PendingRequests {
       const what = hasResult ? "both a result and an error" : "neither a result nor an error";
       entry.reject(new ConnectionError("protocol", `${entry.method}: the peer answered with ${what}`));
       return "malformed";
+    }
+    if (entry.taker !== undefined) {
+      entry.taker.answered(message, text);
+      return "ok";
     }
     if (!hasResult) {
       const error = errorFromWire(entry.method, message.error);

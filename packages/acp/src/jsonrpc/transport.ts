@@ -17,14 +17,14 @@ export interface Transport {
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
   send(message: object, text?: string, isLine?: boolean): boolean;
-  /** Access to raw lines, to forward messages without parsing; undefined where frames are not lines. */
-  lines?(): LineAccess | undefined;
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
   /** Reads on after `pause`. */
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
+  /** Whether the text alone is sent: then the message may be anything. */
+  readonly isTextOnly?: true;
   /** Only where a connection outlives its sockets (`@parley/acp/server`): whether the peer is there at the moment. */
   readonly attachment?: Attachment | undefined;
   /**
@@ -42,18 +42,15 @@ export interface Attachment {
   onChange(listener: () => void): () => void;
 }
 
-/** Sends and receives raw lines. */
-export interface LineAccess {
-  /** Passes whole lines, several at a time, to this receiver instead of the sink's `message`. */
-  receive(receiver: (lines: string) => void): void;
-  /** Queues whole lines. `false` as for `send`. */
-  send(lines: string): boolean;
-}
-
 /** Receives the events of a transport, synchronously and in the order of the wire. */
 export interface Sink {
   /** One decoded message and the text that it came from. */
   message(value: unknown, text: string): void;
+  /**
+   * Called before a message is decoded, with its text, which has the right size and depth but may be anything else. `true`: it
+   * has been taken as it is, and is not decoded.
+   */
+  unread?(text: string): boolean;
   /** The end of a chunk of input: queued output is flushed when this returns. */
   idle(): void;
   /** One invalid frame. The transport continues with the next one. */

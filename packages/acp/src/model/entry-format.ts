@@ -3,8 +3,8 @@
 import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "./entry.ts";
-import { promptError, type WireError } from "./prompt-error.ts";
 import type { StoredEntry } from "./store.ts";
+import { promptError, type WireError } from "./update.ts";
 
 type Stored = Readonly<Record<string, unknown>>;
 

@@ -166,23 +166,21 @@ function copyOf(record: SessionRecord): SessionRecord {
 
 /** The page of at least one entry. */
 function entryPage(entries: readonly StoredEntry[]): EntryPage {
-  const texts: string[] = [];
-  const ends: number[] = [];
-  const times: number[] = [];
-  const formats: number[] = [];
-  const kinds: string[] = [];
-  const tags: (string | undefined)[] = [];
   let end = 0;
-  for (const { text, time, format, kind, tag } of entries) {
+  const ends: number[] = [];
+  for (const { text } of entries) {
     end += text.length;
-    texts.push(text);
     ends.push(end);
-    times.push(time);
-    formats.push(format);
-    kinds.push(kind);
-    tags.push(tag);
   }
-  return { seq: entries[0]?.seq ?? 0, text: texts.join(""), ends, times, formats, kinds, tags };
+  return {
+    seq: entries[0]?.seq ?? 0,
+    text: entries.map(({ text }) => text).join(""),
+    ends,
+    times: entries.map(({ time }) => time),
+    formats: entries.map(({ format }) => format),
+    kinds: entries.map(({ kind }) => kind),
+    tags: entries.map(({ tag }) => tag),
+  };
 }
 
 /** The entries from `fromSeq` on. */

@@ -1,5 +1,6 @@
 // Rules that all session stores share: refusals, patches, pagination.
 
+import { fromBase64, toBase64 } from "../base/base64.ts";
 import { normalPath } from "../base/normal-path.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
@@ -122,18 +123,12 @@ function checksum(text: string): string {
 }
 
 function base64url(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  const base64 = toBase64(new TextEncoder().encode(text));
   return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Empty when it is no base64url. */
+/** Empty when it is no base64url: the checksum of nothing does not match either. */
 function textFromBase64url(text: string): string {
-  try {
-    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    return new TextDecoder().decode(Uint8Array.from(binary, (unit) => unit.charCodeAt(0)));
-  } catch {
-    // not ours; the checksum of nothing does not match either
-    return "";
-  }
+  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return bytes === undefined ? "" : new TextDecoder().decode(bytes);
 }

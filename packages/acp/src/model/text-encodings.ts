@@ -1,6 +1,6 @@
 // Turns text into the bytes of a file and back, in the encodings that a request may name.
 
-import { fromBase64, toBase64 } from "../base/base64.ts";
+import { bytesAsUnits, fromBase64, toBase64 } from "../base/base64.ts";
 import type { TextEncoding } from "./services.ts";
 
 const encodings: Readonly<Record<TextEncoding, true>> = {
@@ -92,11 +92,4 @@ function bytesOfUnits(text: string, size: 1 | 2): Uint8Array {
     if (size === 2) bytes[at * 2 + 1] = unit >> 8;
   }
   return bytes;
-}
-
-function bytesAsUnits(bytes: Uint8Array): string {
-  let text = "";
-  // apply takes so many arguments at once
-  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  return text;
 }

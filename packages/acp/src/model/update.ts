@@ -1,6 +1,6 @@
 // Session updates and the outcomes of prompts.
 
-import type { RequestErrorKind } from "../jsonrpc/error-kinds.ts";
+import { errorKindOf, type RequestErrorKind } from "../jsonrpc/error-kinds.ts";
 import type { Meta, SessionUpdate, UnknownTag, Usage } from "./types.gen.ts";
 
 export type {
@@ -54,3 +54,13 @@ export interface PromptResult {
 
 /** The update of one kind: `UpdateOf<"notice">`. */
 export type UpdateOf<Kind extends string> = Extract<SessionUpdate, { readonly sessionUpdate: Kind }>;
+
+export type WireError = Omit<PromptError, "kind">;
+
+export function promptError(error: WireError): PromptError {
+  return { ...error, kind: errorKindOf(error.code, error.data) };
+}
+
+export function wireError({ kind: _, ...error }: PromptError): WireError {
+  return error;
+}

@@ -2,15 +2,156 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooFew, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../validation/failure.ts";
+import { DiffPathChange_, DiffPathPairChange_, isElicitationSchemaType, AuthMethod_other, SessionConfigBoolean_, AvailableCommand_other, StateUpdate_idle_end_turn, StateUpdate_idle_untagged, Error, SessionUpdate_state_update_idle_end_turn, SessionUpdate_state_update_idle_untagged, PlanUpdateContent_other } from "../validation/shapes.gen.ts";
+
+function ending3(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (isNotObject(x)) return wrongType("/_meta", "object", x);
+    }
+  }
+  if (mode & 1073741825) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, known, outer);
+  }
+  return undefined;
+}
+
+function ending4(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
+  {
+    const x = v._meta;
+    if (x !== undefined) {
+      n++;
+      if (x !== null) {
+        if (isNotObject(x)) return wrongType("/_meta", "object", x);
+      }
+    }
+  }
+  if (mode & 1073741825) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, known, outer);
+  }
+  return undefined;
+}
+
+function field_annotations2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      {
+        const f = Annotations(x, mode);
+        if (f !== undefined) return within("/annotations", f);
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_cancel2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.cancel;
+    if (x !== undefined) {
+      {
+        const f = ToolCallCancelCapabilities(x, mode);
+        if (f !== undefined) return within("/cancel", f);
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_args2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.args;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) return wrongType("/args", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/args", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
+        if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_env2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.env;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) return wrongType("/env", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/env", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = EnvVariable(y, mode);
+          if (f !== undefined) return within("/env/" + i, f);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_background2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.background;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) return wrongType("/background", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/background", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = BackgroundWork(y, mode);
+          if (f !== undefined) return within("/background/" + i, f);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_content2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.content;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Array.isArray(x)) return wrongType("/content", "array", x);
+        if (x.length > maxArrayItems) return tooMany("/content", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = ContentBlock(y, mode);
+            if (f !== undefined) return within("/content/" + i, f);
+          }
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_cwd2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.cwd;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/cwd", "string or null", x);
+        if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
+      }
+    }
+  }
+  return undefined;
+}
 
 export function PermissionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.options;
     if (!Array.isArray(x)) return wrongType("/options", "array", x);
@@ -41,18 +182,8 @@ export function PermissionRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description subject options _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "title description subject options _meta");
 }
 
 function PermissionSubject(v: any, mode: number): Failure | undefined {
@@ -76,10 +207,7 @@ function ToolCallUpdate(v: any, mode: number): Failure | undefined {
 
 function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   {
     const x = v.name;
     if (x !== undefined) {
@@ -172,20 +300,8 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
 }
 
 function ToolCallContent(v: any, mode: number): Failure | undefined {
@@ -254,60 +370,26 @@ function Annotations(v: any, mode: number): Failure | undefined {
       if (!Number.isFinite(x) || x < 0 || x > 1) return wrongNumber("/priority", "number from 0 to 1", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "audience lastModified priority _meta");
 }
 
 function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v.annotations !== undefined) {
+    const f = field_annotations2(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = Annotations(x, mode);
-        if (f !== undefined) return within("/annotations", f);
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "text annotations _meta", outer);
 }
 
 function ImageContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
   {
     const x = v.uri;
     if (x !== undefined) {
@@ -316,62 +398,26 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
     }
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = Annotations(x, mode);
-        if (f !== undefined) return within("/annotations", f);
-      }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations2(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "data mimeType uri annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "data mimeType uri annotations _meta", outer);
 }
 
 function AudioContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
+  if (v.annotations !== undefined) {
+    const f = field_annotations2(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = Annotations(x, mode);
-        if (f !== undefined) return within("/annotations", f);
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "data mimeType annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "data mimeType annotations _meta", outer);
 }
 
 function Icon(v: any, mode: number): Failure | undefined {
@@ -410,26 +456,13 @@ function Icon(v: any, mode: number): Failure | undefined {
       if (mode & 16 && x !== "light" && x !== "dark" && !x.startsWith("_")) return wrongValue("/theme", "light, dark or a name that begins with \"_\"", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "src mimeType sizes theme _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "src mimeType sizes theme _meta");
 }
 
 function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
@@ -478,28 +511,13 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       if (!Number.isInteger(x) || x < 0) return wrongNumber("/size", "integer of at least 0", x);
     }
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = Annotations(x, mode);
-        if (f !== undefined) return within("/annotations", f);
-      }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations2(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name uri title description icons mimeType size annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "name uri title description icons mimeType size annotations _meta", outer);
 }
 
 function EmbeddedResourceResource(v: any, mode: number): Failure | undefined {
@@ -521,10 +539,7 @@ function EmbeddedResourceResource(v: any, mode: number): Failure | undefined {
 
 function TextResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
@@ -537,26 +552,13 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
       if (typeof x !== "string") return wrongType("/mimeType", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text uri mimeType _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "text uri mimeType _meta", outer);
 }
 
 function BlobResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.blob;
-    if (typeof x !== "string") return wrongType("/blob", "string", x);
-  }
+  if (typeof v.blob !== "string") return wrongType("/blob", "string", v.blob);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
@@ -569,74 +571,33 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
       if (typeof x !== "string") return wrongType("/mimeType", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "blob uri mimeType _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "blob uri mimeType _meta", outer);
 }
 
 function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.resource;
-    {
-      const f = EmbeddedResourceResource(x, mode);
-      if (f !== undefined) return within("/resource", f);
-    }
+    const f = EmbeddedResourceResource(v.resource, mode);
+    if (f !== undefined) return within("/resource", f);
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = Annotations(x, mode);
-        if (f !== undefined) return within("/annotations", f);
-      }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations2(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "resource annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "resource annotations _meta", outer);
 }
 
 function Content_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "content _meta", outer);
 }
 
 function DiffChange(v: any, mode: number): Failure | undefined {
@@ -678,39 +639,6 @@ function DiffChange(v: any, mode: number): Failure | undefined {
   return wrongValue("/operation", "\"add\", \"delete\", \"modify\", \"move\", \"copy\" or another string, of your own with a leading \"_\"", tag);
 }
 
-function DiffPathChange_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path", outer);
-  }
-  return undefined;
-}
-
-function DiffPathPairChange_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.oldPath;
-    if (typeof x !== "string") return wrongType("/oldPath", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/oldPath", "an absolute path", x);
-  }
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "oldPath path", outer);
-  }
-  return undefined;
-}
-
 function DiffPatch(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
@@ -720,22 +648,9 @@ function DiffPatch(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/format", "string", x);
     if (mode & 16 && x !== "git_patch" && !x.startsWith("_")) return wrongValue("/format", "git_patch or a name that begins with \"_\"", x);
   }
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "format text _meta");
-  }
-  return undefined;
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "format text _meta");
 }
 
 function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -784,38 +699,15 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path newText oldText changes patch _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "path newText oldText changes patch _meta", outer);
 }
 
 function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "terminalId _meta", outer);
 }
 
 export function ToolCallLocation(v: any, mode: number): Failure | undefined {
@@ -834,93 +726,42 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 1 || x > 4294967295) return wrongNumber("/line", "integer from 1 to 4294967295", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path line _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "path line _meta");
 }
 
 function ToolCallCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cancel;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ToolCallCancelCapabilities(x, mode);
-        if (f !== undefined) return within("/cancel", f);
-      }
-    }
+  if (v.cancel !== undefined) {
+    const f = field_cancel2(v, mode);
+    if (f !== undefined) return f;
+    if (v.cancel !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "cancel _meta");
 }
 
 function ToolCallCancelCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "_meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "_meta");
 }
 
 function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.toolCall;
-    {
-      const f = ToolCallUpdate(x, mode);
-      if (f !== undefined) return within("/toolCall", f);
-    }
+    const f = ToolCallUpdate(v.toolCall, mode);
+    if (f !== undefined) return within("/toolCall", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCall _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "toolCall _meta", outer);
 }
 
 function CommandPermissionSubject_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.command;
-    if (typeof x !== "string") return wrongType("/command", "string", x);
-  }
+  if (typeof v.command !== "string") return wrongType("/command", "string", v.command);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
@@ -940,59 +781,30 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
       if (typeof x !== "string") return wrongType("/terminalId", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command cwd toolCallId terminalId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "command cwd toolCallId terminalId _meta", outer);
 }
 
 export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.kind;
     if (typeof x !== "string") return wrongType("/kind", "string", x);
     if (mode & 16 && x !== "allow_once" && x !== "allow_always" && x !== "reject_once" && x !== "reject_always" && !x.startsWith("_")) return wrongValue("/kind", "allow_once, allow_always, reject_once, reject_always or a name that begins with \"_\"", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "optionId name kind _meta");
 }
 
 export function ElicitationSchema(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.type;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(x)) return wrongValue("/type", "\"object\"", x);
-  }
+  if (typeof v.type !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(v.type)) return wrongValue("/type", "\"object\"", v.type);
   {
     const x = v.properties;
     if (isNotObject(x)) return wrongType("/properties", "object", x);
@@ -1030,26 +842,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
-  }
-  return undefined;
-}
-
-function isElicitationSchemaType(x: string): boolean {
-  switch (x) {
-    case "object":
-    return true;
-    default: return false;
-  }
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "type title properties required description _meta");
 }
 
 function ElicitationPropertySchema(v: any, mode: number): Failure | undefined {
@@ -1076,14 +870,8 @@ function EnumOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.const;
-    if (typeof x !== "string") return wrongType("/const", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.const !== "string") return wrongType("/const", "string", v.const);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -1091,18 +879,8 @@ function EnumOption(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "const title description _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "const title description _meta");
 }
 
 function StringPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -1185,18 +963,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (x.length < 1) return tooFew("/oneOf", 1, x.length);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
 }
 
 function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -1235,18 +1003,8 @@ function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): 
       if (!Number.isFinite(x)) return wrongNumber("/default", "number", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "title description minimum maximum default _meta", outer);
 }
 
 function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -1285,18 +1043,8 @@ function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string):
       if (!Number.isInteger(x)) return wrongNumber("/default", "integer", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "title description minimum maximum default _meta", outer);
 }
 
 function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -1321,18 +1069,8 @@ function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string):
       if (typeof x !== "boolean") return wrongType("/default", "boolean", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "title description default _meta", outer);
 }
 
 function MultiSelectItems(v: any, mode: number): Failure | undefined {
@@ -1360,18 +1098,8 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/enum", 1, x.length);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "enum _meta", outer);
 }
 
 function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -1389,28 +1117,15 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/anyOf", 1, x.length);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "anyOf _meta", outer);
 }
 
 function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.items;
-    {
-      const f = MultiSelectItems(x, mode);
-      if (f !== undefined) return within("/items", f);
-    }
+    const f = MultiSelectItems(v.items, mode);
+    if (f !== undefined) return within("/items", f);
   }
   {
     const x = v.title;
@@ -1452,30 +1167,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
-  }
-  return undefined;
-}
-
-function AuthMethod_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "title description minItems maxItems items default _meta", outer);
 }
 
 export function AuthMethod(v: any, mode: number): Failure | undefined {
@@ -1506,30 +1199,14 @@ function EnvVariable(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/value", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/value", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name value _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "name value _meta");
 }
 
 function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -1537,58 +1214,24 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/args", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/args", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-        if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args2(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/env", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/env", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = EnvVariable(y, mode);
-          if (f !== undefined) return within("/env/" + i, f);
-        }
-      }
-    }
+  if (v.env !== undefined) {
+    const f = field_env2(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId name description args env _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "methodId name description args env _meta", outer);
 }
 
 function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -1596,32 +1239,16 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId name description _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "methodId name description _meta", outer);
 }
 
 export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.configId;
-    if (typeof x !== "string") return wrongType("/configId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -1680,14 +1307,8 @@ function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.value !== "string") return wrongType("/value", "string", v.value);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -1695,32 +1316,16 @@ function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "value name description _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "value name description _meta");
 }
 
 function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.groupId;
-    if (typeof x !== "string") return wrongType("/groupId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.groupId !== "string") return wrongType("/groupId", "string", v.groupId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.options;
     if (!Array.isArray(x)) return wrongType("/options", "array", x);
@@ -1734,61 +1339,20 @@ function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
     }
     if (x.length < 1) return tooFew("/options", 1, x.length);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "groupId name options _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "groupId name options _meta");
 }
 
 function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.currentValue !== "string") return wrongType("/currentValue", "string", v.currentValue);
   {
-    const x = v.currentValue;
-    if (typeof x !== "string") return wrongType("/currentValue", "string", x);
-  }
-  {
-    const x = v.options;
-    {
-      const f = SessionConfigSelectOptions(x, mode);
-      if (f !== undefined) return within("/options", f);
-    }
+    const f = SessionConfigSelectOptions(v.options, mode);
+    if (f !== undefined) return within("/options", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
-  }
-  return undefined;
-}
-
-function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "currentValue", outer);
-  }
-  return undefined;
-}
-
-function AvailableCommand_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
   }
   return undefined;
 }
@@ -1819,34 +1383,15 @@ function AvailableCommandInput(v: any, mode: number): Failure | undefined {
 
 function TextCommandInput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "hint _meta", outer);
-  }
-  return undefined;
+  if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "hint _meta", outer);
 }
 
 function Command_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
   {
     const x = v.input;
     if (x !== undefined) {
@@ -1857,34 +1402,8 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name description input _meta", outer);
-  }
-  return undefined;
-}
-
-function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
-  }
-  return undefined;
-}
-
-function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "name description input _meta", outer);
 }
 
 function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined {
@@ -1898,20 +1417,10 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
       }
     }
   }
-  {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/background", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/background", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = BackgroundWork(y, mode);
-          if (f !== undefined) return within("/background/" + i, f);
-        }
-      }
-    }
+  if (v.background !== undefined) {
+    const f = field_background2(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -1983,95 +1492,26 @@ function BackgroundWork(v: any, mode: number): Failure | undefined {
 
 function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "toolCallId _meta", outer);
 }
 
 function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "sessionId _meta", outer);
 }
 
 function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/background", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/background", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = BackgroundWork(y, mode);
-          if (f !== undefined) return within("/background/" + i, f);
-        }
-      }
-    }
+  if (v.background !== undefined) {
+    const f = field_background2(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "background _meta", outer);
-  }
-  return undefined;
-}
-
-function Error(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.code;
-    if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
-  }
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
-  {
-    const x = v.data;
-    if (x !== undefined) n++;
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "code message data");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "background _meta", outer);
 }
 
 function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -2096,18 +1536,9 @@ export function Usage(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.totalTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/totalTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.inputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/inputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.outputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/outputTokens", "integer of at least 0", x);
-  }
+  if (!Number.isInteger(v.totalTokens) || v.totalTokens < 0) return wrongNumber("/totalTokens", "integer of at least 0", v.totalTokens);
+  if (!Number.isInteger(v.inputTokens) || v.inputTokens < 0) return wrongNumber("/inputTokens", "integer of at least 0", v.inputTokens);
+  if (!Number.isInteger(v.outputTokens) || v.outputTokens < 0) return wrongNumber("/outputTokens", "integer of at least 0", v.outputTokens);
   {
     const x = v.thoughtTokens;
     if (x !== undefined) {
@@ -2129,34 +1560,8 @@ export function Usage(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 0) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
 }
 
 function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failure | undefined {
@@ -2170,20 +1575,10 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
       }
     }
   }
-  {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/background", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/background", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = BackgroundWork(y, mode);
-          if (f !== undefined) return within("/background/" + i, f);
-        }
-      }
-    }
+  if (v.background !== undefined) {
+    const f = field_background2(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -2294,117 +1689,45 @@ export function SessionUpdate(v: any, mode: number): Failure | undefined {
 
 function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
   {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "messageId content _meta", outer);
 }
 
 function UserMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
+  if (v.content !== undefined) {
+    const f = field_content2(v, mode);
+    if (f !== undefined) return f;
+    if (v.content !== undefined) n++;
   }
-  {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/content", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) return within("/content/" + i, f);
-          }
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "messageId content _meta", outer);
 }
 
 function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
+    const f = ToolCallContent(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ToolCallContent(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "toolCallId content _meta", outer);
 }
 
 function TerminalOutput(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "data _meta");
-  }
-  return undefined;
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "data _meta");
 }
 
 export function ExitStatus(v: any, mode: number): Failure | undefined {
@@ -2424,79 +1747,35 @@ export function ExitStatus(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string") return wrongType("/signal", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "exitCode signal _meta");
 }
 
 function TerminalSize(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.cols;
-    if (!Number.isInteger(x) || x < 1 || x > 65535) return wrongNumber("/cols", "integer from 1 to 65535", x);
-  }
-  {
-    const x = v.rows;
-    if (!Number.isInteger(x) || x < 1 || x > 65535) return wrongNumber("/rows", "integer from 1 to 65535", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cols rows _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.cols) || v.cols < 1 || v.cols > 65535) return wrongNumber("/cols", "integer from 1 to 65535", v.cols);
+  if (!Number.isInteger(v.rows) || v.rows < 1 || v.rows > 65535) return wrongNumber("/rows", "integer from 1 to 65535", v.rows);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "cols rows _meta");
 }
 
 function TerminalCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cancel;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ToolCallCancelCapabilities(x, mode);
-        if (f !== undefined) return within("/cancel", f);
-      }
-    }
+  if (v.cancel !== undefined) {
+    const f = field_cancel2(v, mode);
+    if (f !== undefined) return f;
+    if (v.cancel !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "cancel _meta");
 }
 
 function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.command;
     if (x !== undefined) {
@@ -2506,15 +1785,10 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/cwd", "string or null", x);
-        if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      }
-    }
+  if (v.cwd !== undefined) {
+    const f = field_cwd2(v, mode);
+    if (f !== undefined) return f;
+    if (v.cwd !== undefined) n++;
   }
   {
     const x = v.output;
@@ -2564,52 +1838,16 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId command cwd output exitStatus size capabilities _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "terminalId command cwd output exitStatus size capabilities _meta", outer);
 }
 
 function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId data _meta", outer);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  return undefined;
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "terminalId data _meta", outer);
 }
 
 function PlanUpdateContent(v: any, mode: number): Failure | undefined {
@@ -2634,10 +1872,7 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.priority;
     if (typeof x !== "string") return wrongType("/priority", "string", x);
@@ -2648,26 +1883,13 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/status", "string", x);
     if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "completed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "pending, in_progress, completed, cancelled or a name that begins with \"_\"", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content priority status _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "content priority status _meta");
 }
 
 function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   {
     const x = v.entries;
     if (!Array.isArray(x)) return wrongType("/entries", "array", x);
@@ -2680,110 +1902,45 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "planId entries _meta", outer);
 }
 
 function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "planId uri _meta", outer);
 }
 
 function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
-  }
-  return undefined;
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "planId content _meta", outer);
 }
 
 function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.plan;
-    {
-      const f = PlanUpdateContent(x, mode);
-      if (f !== undefined) return within("/plan", f);
-    }
+    const f = PlanUpdateContent(v.plan, mode);
+    if (f !== undefined) return within("/plan", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "plan _meta", outer);
 }
 
 function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "planId _meta", outer);
 }
 
 function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -2800,18 +1957,8 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "availableCommands _meta", outer);
 }
 
 function ConfigOptionUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -2828,18 +1975,8 @@ function ConfigOptionUpdate_(v: any, mode: number, n: number, outer: string): Fa
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "configOptions _meta", outer);
 }
 
 function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -2862,58 +1999,24 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "title updatedAt _meta", outer);
 }
 
 function Cost(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.amount;
-    if (!Number.isFinite(x)) return wrongNumber("/amount", "number", x);
-  }
-  {
-    const x = v.currency;
-    if (typeof x !== "string") return wrongType("/currency", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "amount currency _meta");
-  }
-  return undefined;
+  if (!Number.isFinite(v.amount)) return wrongNumber("/amount", "number", v.amount);
+  if (typeof v.currency !== "string") return wrongType("/currency", "string", v.currency);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "amount currency _meta");
 }
 
 function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.used;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
-  }
-  {
-    const x = v.size;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/size", "integer of at least 0", x);
-  }
+  if (!Number.isInteger(v.used) || v.used < 0) return wrongNumber("/used", "integer of at least 0", v.used);
+  if (!Number.isInteger(v.size) || v.size < 0) return wrongNumber("/size", "integer of at least 0", v.size);
   {
     const x = v.cost;
     if (x !== undefined) {
@@ -2926,18 +2029,8 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "used size cost _meta", outer);
 }
 
 function Notice_(v: any, mode: number, n: number, outer: string): Failure | undefined {
@@ -2959,26 +2052,13 @@ function Notice_(v: any, mode: number, n: number, outer: string): Failure | unde
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "severity title description _meta", outer);
 }
 
 function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
+  if (typeof v.compactionId !== "string") return wrongType("/compactionId", "string", v.compactionId);
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
@@ -3010,82 +2090,36 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "compactionId status summary error _meta", outer);
 }
 
 function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.compactionId !== "string") return wrongType("/compactionId", "string", v.compactionId);
   {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "compactionId content _meta", outer);
 }
 
 function SubagentSessionCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cancel;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ToolCallCancelCapabilities(x, mode);
-        if (f !== undefined) return within("/cancel", f);
-      }
-    }
+  if (v.cancel !== undefined) {
+    const f = field_cancel2(v, mode);
+    if (f !== undefined) return f;
+    if (v.cancel !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending3(v, mode, n, "cancel _meta");
 }
 
 function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.title;
     if (x !== undefined) {
@@ -3128,15 +2162,10 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/cwd", "string or null", x);
-        if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      }
-    }
+  if (v.cwd !== undefined) {
+    const f = field_cwd2(v, mode);
+    if (f !== undefined) return f;
+    if (v.cwd !== undefined) n++;
   }
   {
     const x = v.additionalDirectories;
@@ -3153,28 +2182,13 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
 }
 
 function SessionMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
   {
     const x = v.senderSessionId;
     if (x !== undefined) {
@@ -3211,35 +2225,11 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/content", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) return within("/content/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.content !== undefined) {
+    const f = field_content2(v, mode);
+    if (f !== undefined) return f;
+    if (v.content !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/_meta", "object", x);
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending4(v, mode, n, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
 }

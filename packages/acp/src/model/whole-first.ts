@@ -1,12 +1,9 @@
 // Makes a replay say each thing as a whole before its pieces: pieces append, and a client may still have what they belong to.
 
-import type { SessionUpdate } from "./update.ts";
+import type { SessionUpdate, UpdateOf } from "./update.ts";
 
 /** A piece of a message. */
-export type Chunk = Extract<
-  SessionUpdate,
-  { sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk" }
->;
+export type Chunk = UpdateOf<"user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk">;
 
 const wholeOf = {
   user_message_chunk: "user_message",
@@ -19,7 +16,7 @@ export class WholeFirst {
   /** The things that have been said as a whole, by kind and id. */
   readonly #whole = new Set<string>();
   /** The status of each compaction, without which it cannot be said as a whole. */
-  readonly #compactions = new Map<string, Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>>();
+  readonly #compactions = new Map<string, UpdateOf<"compaction_update">>();
 
   /** The updates to send in place of this one. */
   take(update: SessionUpdate): readonly SessionUpdate[] {

@@ -15,9 +15,9 @@ import type { EndReason } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
 import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
 import type { ByteTransportOptions } from "../transport/byte-transport.ts";
-import { OutputPipe } from "./output-pipe.ts";
 import { isMissingCommand } from "./path-search.ts";
 import { hasPid, ProcessGroup } from "./process-group.ts";
+import { OutputPipe } from "./stream-channel.ts";
 import { groupMark } from "./watchdog.ts";
 import { WireReader, wireFd } from "./wire-reader.ts";
 
@@ -29,16 +29,16 @@ export interface SpawnTransportOptions extends Omit<ByteTransportOptions, "platf
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** What errors call the agent. Default: its command. */
   readonly name?: string | undefined;
+  /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
+  readonly signal?: AbortSignal | undefined;
   /** How long the agent may take to exit after the end of its stdin, before SIGTERM. Default 3000. */
   readonly graceMs?: number | undefined;
   /** How long the agent may take after SIGTERM, before SIGKILL. Default 2000. */
   readonly killMs?: number | undefined;
-  /** Kills the agent and everything that it started at once when it aborts, also during the grace times. */
-  readonly signal?: AbortSignal | undefined;
-  /** How much of the end of stderr is kept for errors. Default 16 KiB. */
-  readonly stderrTailBytes?: number | undefined;
   /** Receives all of stderr, in pieces that never split a character. */
   readonly onStderr?: ((text: string) => NoPromise) | undefined;
+  /** How much of the end of stderr is kept for errors. Default 16 KiB. */
+  readonly stderrTailBytes?: number | undefined;
 }
 
 /** A running agent. Closing it ends the agent and everything that it started. */

@@ -3,11 +3,12 @@
 import type { Duplex } from "node:stream";
 import { withTimeout } from "../base/abortable.ts";
 import { checkOptions } from "../base/known-options.ts";
+import { spawnTransportKeys } from "../base/option-keys.gen.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
 import type { Transport } from "../jsonrpc/transport.ts";
 import type { ExitStatus } from "../model/content.ts";
-import type { Agent } from "../peer/agent/agent.ts";
+import type { ServedAgent } from "../peer/agent/served-agent.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
 import { type AgentProcess, type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 import { type StdioTransportOptions, stdioChannel } from "./stdio.ts";
@@ -68,19 +69,6 @@ export function streamTransport(socket: Duplex, options: StreamTransportOptions 
   return byteTransport(streamChannel(socket, socket, options), { ...options, platform: nodePlatform });
 }
 
-const spawnOptions = {
-  cwd: true,
-  env: true,
-  name: true,
-  signal: true,
-  graceMs: true,
-  killMs: true,
-  onStderr: true,
-  stderrTailBytes: true,
-  framing: true,
-  limits: true,
-} as const;
-
 /**
  * Starts an agent without a shell and connects to its stdin and stdout. An agent that does not start is reported as the
  * end of the connection, with ConnectionError "spawn_failed".
@@ -101,7 +89,7 @@ export function spawnTransport(
   args?: readonly string[],
   options: SpawnTransportOptions = {},
 ): SpawnedTransport {
-  checkOptions("spawnTransport", options, spawnOptions);
+  checkOptions("spawnTransport", options, spawnTransportKeys);
   const agent = spawnAgent(command, args ?? noArguments(command), options);
   const transport = byteTransport(agent, { ...options, platform: nodePlatform });
   agents.set(transport, agent);
@@ -151,7 +139,7 @@ const closeMs = 1_000;
  *
  * await serveStdio(agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) }));
  */
-export async function serveStdio(agent: Agent, options: StdioTransportOptions = {}): Promise<void> {
+export async function serveStdio(agent: ServedAgent, options: StdioTransportOptions = {}): Promise<void> {
   checkAgent(agent);
   const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
@@ -164,9 +152,9 @@ export async function serveStdio(agent: Agent, options: StdioTransportOptions = 
 }
 
 /** Throws a TypeError for what `agent()` has not made, such as a definition. */
-function checkAgent(agent: Agent): void {
+function checkAgent(agent: ServedAgent): void {
   // only the compiler knows that it is one
-  const methods: Partial<Agent> | null | undefined = agent;
+  const methods: Partial<ServedAgent> | null | undefined = agent;
   if (typeof methods?.connect === "function" && typeof methods.close === "function") return;
   const got = `serveStdio: expected an agent that agent() has made, got ${argumentText(agent)}`;
   throw new TypeError(`${got}; call serveStdio(agent({ name, version, prompt }))`);

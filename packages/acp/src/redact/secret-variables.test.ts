@@ -51,6 +51,10 @@ const secrets: readonly (readonly [name: string, value: string])[] = [
   ["BLOBS", "https://store.example/a?sv=1&sig=abcdef123%3D"],
   ["TOOL_FLAGS", "--verbose --db-password=hunter22"],
   ["CURL_HEADERS", "-H 'X-Api-Key: abc'"],
+  ["SMTPPASS", "abc"],
+  ["LDAP_BINDPW", "abc"],
+  ["APP_MASTERKEY", "abc"],
+  ["ACCESSTOKEN2", "abc"],
 ];
 
 const harmless: readonly (readonly [name: string, value: string])[] = [

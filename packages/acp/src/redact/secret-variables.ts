@@ -17,7 +17,7 @@ const plainEnds = new Set(
 );
 /** Several words together. */
 const secretNames =
-  /(?:^|_)(?:connection_?strings?|conn_?str)(?:_|$)|^(?:bw|op)_session(?:_|$)|(?:token|secret|password|passphrase|(?:api|private|access|secret)key)$/i;
+  /(?:^|_)(?:connection_?strings?|conn_?str)(?:_|$)|^(?:bw|op)_session(?:_|$)|(?:token|secret|password|passwd|passphrase|(?:db|smtp|mail|ftp|ldap|bind|user|root|admin|redis|mysql|pg)(?:pass|pwd?)|(?:api|private|access|secret|master|signing|encryption)key)\d*$/i;
 /** The folder that a shell is in. */
 const ofShells = /^(?:OLD)?PWD$/;
 /** Not the secret either: an address, unless the address is the secret. */

@@ -1,13 +1,7 @@
 // Implements a transport on a byte channel: framing, write coalescing and output limits.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import {
-  closedHere,
-  type EndReason,
-  type LineAccess,
-  type Sink,
-  type Transport,
-} from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import {
   type ByteChannel,
   type ByteReceiver,
@@ -77,6 +71,7 @@ export function byteTransport(channel: ByteChannel, options: ByteTransportOption
 }
 
 class ByteTransport implements Transport, ByteReceiver {
+  readonly isTextOnly = true;
   readonly #channel: ByteChannel;
   readonly #limits: FrameLimits;
   readonly #platform: TextPlatform;
@@ -117,15 +112,6 @@ class ByteTransport implements Transport, ByteReceiver {
 
   send(message: object, text?: string, isLine?: boolean): boolean {
     return this.#ended || this.#queue(this.#frame(message, text, isLine));
-  }
-
-  lines(): LineAccess | undefined {
-    const decoder = this.#decoder;
-    if (!(decoder instanceof LineDecoder)) return undefined;
-    return {
-      receive: (receiver) => decoder.passTo(receiver),
-      send: (lines) => this.#ended || this.#queue(lines),
-    };
   }
 
   #queue(text: string): boolean {
@@ -207,6 +193,7 @@ class ByteTransport implements Transport, ByteReceiver {
       message: (value, text) => {
         if (!this.#ended) this.#sink?.message(value, text);
       },
+      ...(this.#sink?.unread && { unread: (text) => !this.#ended && this.#sink?.unread?.(text) === true }),
       reject: (fault) => {
         if (!this.#ended) this.#sink?.reject(fault);
       },

@@ -24,7 +24,7 @@ export interface FrameParser {
 }
 
 export function frameParser(
-  sink: Pick<Sink, "message" | "reject">,
+  sink: Pick<Sink, "message" | "unread" | "reject">,
   { maxMessageBytes, maxDepth }: FrameLimits,
   platform: TextPlatform,
 ): FrameParser {
@@ -55,6 +55,7 @@ export function frameParser(
       const found = problem(text);
       if (found !== undefined) return sink.reject(found);
     }
+    if (sink.unread !== undefined && !cutOff && sink.unread(text)) return;
     // nearly every message begins like this
     if ((text.charCodeAt(0) !== openBrace || text.charCodeAt(1) !== quote) && !beginsLikeJson(text))
       return refuse(text, cutOff);

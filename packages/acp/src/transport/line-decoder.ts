@@ -14,7 +14,7 @@ export interface FrameDecoder {
   end(): void;
 }
 
-export interface DecoderSink extends Pick<Sink, "message" | "reject"> {
+export interface DecoderSink extends Pick<Sink, "message" | "unread" | "reject"> {
   /** The rest of the stream cannot be decoded. */
   fatal(kind: "too_large" | "protocol", message: string): void;
 }
@@ -27,7 +27,6 @@ export class LineDecoder implements FrameDecoder {
   /** The line that spans chunks. */
   readonly #held: FrameBytes;
   #dead = false;
-  #passTo: ((lines: string) => void) | undefined;
 
   constructor(sink: DecoderSink, limits: FrameLimits, platform: TextPlatform) {
     this.#sink = sink;
@@ -35,11 +34,6 @@ export class LineDecoder implements FrameDecoder {
     this.#platform = platform;
     this.#parser = frameParser(sink, limits, platform);
     this.#held = new FrameBytes(limits.maxMessageBytes);
-  }
-
-  /** Passes whole lines on without parsing. Lines that are too large or not UTF-8 are still refused. */
-  passTo(receiver: (lines: string) => void): void {
-    this.#passTo = receiver;
   }
 
   push(chunk: Uint8Array): void {
@@ -60,9 +54,7 @@ export class LineDecoder implements FrameDecoder {
     const fault = this.#held.takeFault();
     if (fault !== undefined) return this.#tooLarge(fault);
     const text = this.#parser.decode(this.#held.take(), true);
-    if (text === undefined) return;
-    if (this.#passTo !== undefined) this.#passTo(text);
-    else this.#parser.lastFrame(text);
+    if (text !== undefined) this.#parser.lastFrame(text);
   }
 
   /** A block of whole lines, without the last line end. */
@@ -70,7 +62,6 @@ export class LineDecoder implements FrameDecoder {
     // a line over twice the limit must end the stream, so large blocks are checked line by line
     const text = block.length > 2 * this.#limits.maxMessageBytes ? undefined : this.#platform.decode(block);
     if (text === undefined) return this.#linesOneByOne(block);
-    if (this.#passTo !== undefined) return this.#passTo(`${text}\n`);
     const parser = this.#parser;
     let from = 0;
     for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
@@ -94,9 +85,7 @@ export class LineDecoder implements FrameDecoder {
   #line(bytes: Uint8Array): void {
     if (bytes.length > this.#limits.maxMessageBytes) return this.#tooLarge(bytesFault("too_large", bytes));
     const text = this.#parser.decode(bytes);
-    if (text === undefined) return;
-    if (this.#passTo !== undefined) this.#passTo(`${text}\n`);
-    else this.#parser.frame(text);
+    if (text !== undefined) this.#parser.frame(text);
   }
 
   #hold(chunk: Uint8Array): void {

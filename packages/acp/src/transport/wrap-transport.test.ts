@@ -20,10 +20,9 @@ function noting(names: readonly string[]) {
 
 // a new member of an interface must be added here, or this does not compile
 const message = { jsonrpc: "2.0" };
-const transportCalls: Record<keyof Required<Transport>, unknown[]> = {
+const transportCalls: Record<keyof Omit<Required<Transport>, "isTextOnly">, unknown[]> = {
   start: ["sink"],
   send: [message, "text", true],
-  lines: [],
   pause: [],
   resume: [],
   endOutput: [],
@@ -32,6 +31,7 @@ const transportCalls: Record<keyof Required<Transport>, unknown[]> = {
 };
 const sinkCalls: Record<keyof Required<Sink>, unknown[]> = {
   message: [message, "text"],
+  unread: ["text"],
   idle: [],
   reject: ["fault"],
   drain: [],
@@ -58,5 +58,5 @@ test("an override replaces a member, and members that the inner transport lacks 
   const wrapped = wrapTransport(members as never, { send: () => false });
   assert.equal(wrapped.send(message), false);
   assert.deepEqual(calls, []);
-  assert.deepEqual([wrapped.lines, wrapped.endOutput], [undefined, undefined]);
+  assert.deepEqual([wrapped.isTextOnly, wrapped.endOutput], [undefined, undefined]);
 });

@@ -3,8 +3,8 @@
 import type { Sink, Transport } from "../jsonrpc/transport.ts";
 
 /**
- * Wraps a transport and forwards every member that is not overridden. An override of `start` that looks at messages must
- * also override `lines`.
+ * Wraps a transport and forwards every member that is not overridden. An override of `send` gets every message whole; one of
+ * `start` that looks at messages must give the inner transport a sink without `unread`, as `wrapSink` does.
  *
  * @example
  * import { memoryPair, wrapTransport } from "@parley/acp/transport";
@@ -21,18 +21,19 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
   return {
     start: (sink) => inner.start(sink),
     send: (message, text, isLine) => inner.send(message, text, isLine),
-    ...(inner.lines && { lines: () => inner.lines?.() }),
     pause: () => inner.pause(),
     resume: () => inner.resume(),
     ...(inner.endOutput && { endOutput: () => inner.endOutput?.() }),
     ...(inner.attachment && { attachment: inner.attachment }),
+    ...(inner.isTextOnly && overrides.send === undefined && { isTextOnly: true }),
     close: (reason) => inner.close(reason),
     ...overrides,
   };
 }
 
 /**
- * Wraps a sink and forwards every member that is not overridden.
+ * Wraps a sink and forwards every member that is not overridden. An override of `message` gets every message: then there is
+ * no `unread`.
  *
  * @example
  * import { memoryPair, wrapSink, wrapTransport } from "@parley/acp/transport";
@@ -45,6 +46,8 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
 export function wrapSink(inner: Sink, overrides: Partial<Sink>): Sink {
   return {
     message: (value, text) => inner.message(value, text),
+    ...(inner.unread &&
+      overrides.message === undefined && { unread: (text) => inner.unread?.(text) === true }),
     idle: () => inner.idle(),
     reject: (fault) => inner.reject(fault),
     drain: () => inner.drain(),

@@ -11,8 +11,8 @@ import {
 import { agent, client, type OutgoingUpdate, type SessionUpdate, type UnstableFeature } from "../index.ts";
 import { relay } from "../relay.ts";
 import { memoryPair } from "../transport.ts";
-import * as v1 from "../v1.ts";
-import * as v2 from "../v2.ts";
+import * as v1 from "../v1.gen.ts";
+import * as v2 from "../v2.gen.ts";
 
 const who = { name: "n", version: "1" };
 

@@ -1,9 +1,10 @@
 // Folds entries into a view, in place, because copies would cost more the longer a session is.
 
+import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
+import { operationSubject } from "../model/custom-types.ts";
 import type { Entry } from "../model/entry.ts";
 import { entryFormat, upgradeEntry } from "../model/entry-format.ts";
 import type { SessionUpdate } from "../model/update.ts";
-import { applyAnswer, applyAsk } from "./asks.ts";
 import { dropOldest, KeptItems } from "./kept-items.ts";
 import {
   appendToCompaction,
@@ -26,8 +27,8 @@ import {
 } from "./session-state.ts";
 import type { Changed, SessionView } from "./session-view.ts";
 import { appendToTerminal, upsertTerminal } from "./terminals.ts";
-import { appendToToolCall, upsertToolCall } from "./tool-calls.ts";
-import { addItem, createState, firstSight, touchPart, type ViewState } from "./view-state.ts";
+import { appendToToolCall, presumeRefused, upsertToolCall } from "./tool-calls.ts";
+import { addItem, createState, firstSight, touch, touchPart, type ViewState } from "./view-state.ts";
 
 /** The limits of a view. */
 export interface ViewOptions {
@@ -211,4 +212,66 @@ function applyRareUpdate(state: ViewState, update: SessionUpdate): void {
         raw: "raw" in update ? update.raw : update,
       });
   }
+}
+
+type EntryOf<Kind extends Entry["kind"]> = Extract<Entry, { kind: Kind }>;
+
+export function applyAsk(state: ViewState, entry: EntryOf<"ask">): void {
+  const { askId } = entry;
+  if ("permission" in entry) {
+    const { subject } = entry.permission;
+    // first, so that the user sees the call that the question is about (C60)
+    if (subject?.type === "tool_call") upsertToolCall(state, subject.toolCall);
+  }
+  const known = state.fold.asks.get(askId);
+  const begin = known ?? firstSight(state, `ask:${askId}`);
+  const base = { key: begin.key, version: state.seq, seq: begin.seq, time: begin.time, askId };
+  const item =
+    "permission" in entry
+      ? { kind: "permission" as const, ...base, ask: entry.permission, answer: undefined }
+      : { kind: "elicitation" as const, ...base, ask: entry.elicitation, answer: undefined };
+  if (known === undefined) {
+    addItem(state, item);
+    state.fold.asks.set(askId, item);
+    state.pendingAsks.set(askId, item);
+  } else {
+    // asked again, for instance after a reconnect
+    Object.assign(known, item);
+    state.pendingAsks.set(askId, known);
+    touch(state, known);
+  }
+  touchPart(state, "asks");
+}
+
+/** Applies the first answer to a question; others are ignored. */
+export function applyAnswer(state: ViewState, entry: EntryOf<"answer">): void {
+  const item = state.pendingAsks.get(entry.askId);
+  if (item === undefined) return;
+  if (item.kind === "permission" && "permission" in entry) {
+    item.answer = entry.permission;
+    const { subject } = item.ask;
+    const toolCallId =
+      subject?.type === "tool_call" ? subject.toolCall.toolCallId : operationSubject(subject)?.toolCallId;
+    const call = toolCallId === undefined ? undefined : state.toolCalls.get(toolCallId);
+    if (call !== undefined) {
+      const isRefused = isRefusal(item.ask, entry.permission);
+      // one that has not begun may have waited for questions about others first
+      const waited =
+        call.status === "pending" ? entry.time - call.time : (call.waitedMs ?? 0) + entry.time - item.time;
+      call.waitedMs = Math.max(0, waited);
+      call.isRefused = isRefused && entry.permission.outcome === "selected";
+      touch(state, call);
+      if (isRefused) presumeRefused(state, call);
+    }
+  } else if (item.kind === "elicitation" && "elicitation" in entry) item.answer = entry.elicitation;
+  else return;
+  state.pendingAsks.delete(entry.askId);
+  touch(state, item);
+  touchPart(state, "asks");
+}
+
+function isRefusal(ask: PermissionRequest, answer: PermissionOutcome): boolean {
+  if (answer.outcome !== "selected") return true;
+  const kind = ask.options.find((option) => option.optionId === answer.optionId)?.kind;
+  return kind === "reject_once" || kind === "reject_always";
 }

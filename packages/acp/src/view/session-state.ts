@@ -2,8 +2,7 @@
 
 import { optional } from "../base/objects.ts";
 import type { SessionConfigOption } from "../model/content.ts";
-import { promptError } from "../model/prompt-error.ts";
-import type { PromptResult, UpdateOf } from "../model/update.ts";
+import { type PromptResult, promptError, type UpdateOf } from "../model/update.ts";
 import type { CurrentMode } from "./session-view.ts";
 import { presumeCancelled, reviveBackground } from "./tool-calls.ts";
 import { patched, patchedMeta, touch, touchPart, type ViewState } from "./view-state.ts";

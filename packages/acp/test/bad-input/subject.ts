@@ -4,8 +4,8 @@ import type { ConnectionCounters, ConnectionLimits } from "../../src/jsonrpc/con
 import { ConnectionError, RequestError } from "../../src/jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../src/jsonrpc/incoming-request.ts";
 import type { Transport } from "../../src/jsonrpc/transport.ts";
-import * as v1 from "../../src/v1.ts";
-import * as v2 from "../../src/v2.ts";
+import * as v1 from "../../src/v1.gen.ts";
+import * as v2 from "../../src/v2.gen.ts";
 
 export type Role = "agent" | "client";
 

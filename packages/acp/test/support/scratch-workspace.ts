@@ -14,10 +14,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { RequestError } from "../../src/jsonrpc/errors.ts";
-import { canUseDescriptors, descriptorAccess } from "../../src/node/files/descriptor-access.ts";
-import type { DirectoryAccess } from "../../src/node/files/directory-access.ts";
+import {
+  canUseDescriptors,
+  type DirectoryAccess,
+  descriptorAccess,
+  portableAccess,
+} from "../../src/node/files/directory-access.ts";
 import { type LocalFiles, type LocalFilesOptions, localFilesWith } from "../../src/node/files/local-files.ts";
-import { portableAccess } from "../../src/node/files/portable-access.ts";
 
 /** Both promise the same as long as nobody else moves things about. */
 export const descents: readonly (readonly [string, DirectoryAccess])[] = [

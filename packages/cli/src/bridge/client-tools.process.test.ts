@@ -180,7 +180,12 @@ test("the way back to the editor is for this user and this session only", deadli
   assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const stranger = createConnection(path);
-  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "read_text_file", arguments: { path } } };
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "read_text_file", arguments: { path } },
+  };
   stranger.write(`${"0".repeat(64)}\n${JSON.stringify(call)}\n`);
   const { error, ...rest } = JSON.parse(await text(stranger));
   assert.match(error.message, /not authenticated/);

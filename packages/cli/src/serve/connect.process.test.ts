@@ -43,7 +43,7 @@ test(
       editor.child.stdin.end();
       assert.equal((await editor.exit).code, 0, editor.complaints);
       assert.ok("result" in (editor.answers(0)[0] ?? {}), JSON.stringify(editor.lines));
-      assert.match(JSON.stringify(editor.answers(null)), /-32600.*a batch is not taken/);
+      assert.match(JSON.stringify(editor.answers(null)), /-32600.*batches are not accepted here/);
     }
     // nothing listens there; the address is not safe
     for (const [address, words] of [

@@ -59,19 +59,17 @@ export async function run({ values, words }: Invocation): Promise<number> {
       say(
         `left a running turn, which goes on at the server: ${ended.leaves}; load the session to see the rest`,
       );
-    await editor.close();
+    await ended.close();
     // without a goodbye: the agent goes on, and its sessions can be loaded
     process.exit(0);
   }
-  const message = (await relayed?.closed)?.message;
-  const reason = { ...ended.reason, ...optional({ message }) };
+  const bridged = (await relayed?.closed)?.message;
+  const reason = { ...ended.reason, ...optional({ message: bridged }) };
   const failed = reached.failed ?? (await failure(entry, reason, reached.explain, tokenHint(values)));
   // an editor shows what it asked for and did not get; few show stderr
-  for (const id of ended.open) {
-    const error = { code: unavailable, message: `${failed.message}; ${failed.hint}` };
-    editor.send({ jsonrpc: "2.0", id, error: { ...error, data: { reason: "unreachable" } } });
-  }
-  await editor.close();
+  const message = `${failed.message}; ${failed.hint}`;
+  ended.refuse({ code: unavailable, message, data: { reason: "unreachable" } });
+  await ended.close();
   throw failed;
 }
 

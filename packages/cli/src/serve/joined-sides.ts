@@ -2,32 +2,26 @@
 
 import type { Transport } from "@parley/acp";
 import { takeoverKey } from "@parley/acp/extensions";
-import { exactIdIn, idKey, idToJson, methodTable } from "@parley/acp/internal";
+import { Call, methodTable, Peer, type Port, type Taker } from "@parley/acp/internal";
 import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { EndReason } from "@parley/acp/transport";
 
 export interface Ended {
   readonly who: "editor" | "agent";
   readonly reason: EndReason;
-  /** The ids of the editor's requests that have no answer. */
-  readonly open: readonly unknown[];
+  /** Answers the requests of the editor that have no answer, with this error. */
+  refuse(error: object): void;
+  /** Closes the connection to the editor. */
+  close(): Promise<void>;
   /** Why a turn that runs is left. Undefined if none runs. */
   readonly leaves?: string;
 }
 
-const parseError = -32700;
-const invalidRequest = -32600;
 const promptMethod = "session/prompt";
 /** How long an editor that has ended its output waits for answers. */
 const answerMs = 5_000;
 /** How long it waits for the end of a turn. */
 export const turnMinutes = 10;
-
-interface Open {
-  readonly id: unknown;
-  readonly method: unknown;
-  readonly sessionId: unknown;
-}
 
 export interface JoinOptions {
   /** Sessions that other clients have are taken from them. */
@@ -44,44 +38,29 @@ export function joined(
   agent: Transport,
   { takesOver = false, dropCommands, orphaned }: JoinOptions = {},
 ): Promise<Ended> {
-  const open = new Map<string, Open>();
+  const ofEditor = new Peer(editor, { name: "the editor", batches: "reject", lingers: true });
+  const ofAgent = new Peer(agent, { name: "the agent", noise: "skip", batches: "accept" });
+  /** Requests of the editor that have no answer. */
+  const open = new Map<Taker, Call>();
   const turns = new OpenTurns();
-  /** Questions of the agent. */
-  const asked = new Set<string>();
+  /** How many questions of the agent are open. */
+  let asked = 0;
   const hasTurn = () => turns.isAny || [...open.values()].some(({ method }) => method === promptMethod);
-  const refuse = (code: number, message: string) =>
-    void editor.send({ jsonrpc: "2.0", id: null, error: { code, message } });
-  const refuseFrame = () => refuse(parseError, "expected one JSON-RPC message per line");
-  const note = (message: Message) => {
-    const { id, method } = message;
-    if (method === undefined) {
-      const answered = open.get(idKey(id));
-      open.delete(idKey(id));
-      if (answered?.method === promptMethod) turns.answered(answered.sessionId, message["result"]);
-    } else if (id === undefined) turns.noticed(message);
-    else asked.add(idKey(id));
-  };
-  const noteSent = (message: Message, text: string) => {
-    const { id, method } = message;
-    if (method === undefined) asked.delete(idKey(id));
-    if (method === undefined || id === undefined) return;
-    const sessionId = sessionOf(message);
-    open.set(idKey(id), { id: idToJson(exactIdIn(text, id)), method, sessionId });
-    if (method === promptMethod) turns.asked(sessionId);
+  const told = (call: Call): Call => {
+    const kept = dropCommands === undefined ? call.params : withoutCommands(call.params, dropCommands);
+    const params = takesOver ? withTakeover(call.method, kept) : kept;
+    return params === call.params ? call : new Call(call.method, params);
   };
   return new Promise((resolve) => {
-    let failed: EndReason | undefined;
     let left: EndReason | undefined;
-    let hasAsked = false;
     const waiting = new AbortController();
     const over = (who: Ended["who"], reason: EndReason, why?: string) => {
       waiting.abort();
-      resolve({
-        who,
-        reason,
-        open: [...open.values()].map(({ id }) => id),
-        ...optional({ leaves: hasTurn() ? why : undefined }),
-      });
+      const refuse = (error: object): void => {
+        for (const taker of open.keys()) taker({ error });
+      };
+      const close = () => ofEditor.close();
+      resolve({ who, reason, refuse, close, ...optional({ leaves: hasTurn() ? why : undefined }) });
     };
     /** A wait that does not outlive the sides. */
     const after = (ms: number, late: () => void) => {
@@ -93,56 +72,83 @@ export function joined(
     const checkLeft = () => {
       if (left === undefined) return;
       if (open.size === 0 && !turns.isAny) return over("editor", left);
-      if (asked.size > 0) over("editor", left, "the agent asks something, and stdin has ended");
+      if (asked > 0) over("editor", left, "the agent asks something, and stdin has ended");
     };
-    agent.start({
-      message(value, text) {
-        // it is one for the editor to judge
-        if (typeof value !== "object" || value === null) return;
-        if (isObject(value)) note(value);
-        if (!editor.send(value, text)) agent.pause();
+    ofAgent.intake = {
+      notify(call) {
+        turns.noticed(call);
+        const room = ofEditor.port.notify(call);
         checkLeft();
+        return room;
       },
-      idle: () => undefined,
-      reject: () => undefined,
-      drain: () => editor.resume(),
-      end(reason) {
-        // the editor is told by the answer to its first request
-        if (hasAsked) over("agent", reason);
-        else failed = reason;
-      },
-    });
-    editor.start({
-      message(value, text) {
-        if (Array.isArray(value))
-          return refuse(invalidRequest, "a batch is not taken; send one JSON-RPC message per line");
-        if (!isObject(value)) return refuseFrame();
-        noteSent(value, text);
-        hasAsked = true;
-        if (failed !== undefined) return over("agent", failed);
-        const kept = dropCommands === undefined ? value : withoutCommands(value, dropCommands);
-        const told = takesOver ? withTakeover(kept) : kept;
-        const hasRoom = told === value ? agent.send(value, text) : agent.send(told);
-        if (!hasRoom) editor.pause();
-      },
-      idle: () => undefined,
-      reject: refuseFrame,
-      drain: () => agent.resume(),
-      end(reason) {
-        if (failed !== undefined) return over("agent", failed);
-        if (reason.kind !== "eof") return over("editor", reason);
-        left = reason;
+      request(call, taker) {
+        asked += 1;
         checkLeft();
-        after(answerMs, () => {
-          if (!hasTurn()) over("editor", reason);
+        return ofEditor.port.request(call, (answer, text) => {
+          asked -= 1;
+          taker(answer, text);
         });
-        const late = `it runs for more than ${turnMinutes} minutes`;
-        after(turnMinutes * 60_000, () => over("editor", reason, late));
-        const exited = "the program that started this one has exited";
-        void orphaned?.(waiting.signal).then(() => over("editor", reason, exited));
       },
+      unread: () => false,
+    };
+    ofEditor.intake = {
+      notify: (call) => ofAgent.port.notify(told(call)),
+      request(call, taker) {
+        open.set(taker, call);
+        const sessionId = sessionOf(call.params);
+        if (call.method === promptMethod) turns.asked(sessionId);
+        return ofAgent.port.request(told(call), (answer, text) => {
+          // the editor is told why by whoever knows
+          if (!ofAgent.connection.isOpen) return;
+          open.delete(taker);
+          if (call.method === promptMethod) turns.answered(sessionId, answer.result);
+          taker(answer, text);
+          checkLeft();
+        });
+      },
+      unread: () => false,
+    };
+    // the editor is told by the answer to its first request
+    const firstAsked = whenAsked(ofEditor);
+    void ofAgent.ended.then(async (reason) => {
+      await firstAsked;
+      over("agent", reason);
+    });
+    void ofEditor.ended.then((reason) => {
+      if (!ofAgent.connection.isOpen) return over("agent", reason);
+      if (reason.kind !== "eof") return over("editor", reason);
+      left = reason;
+      checkLeft();
+      after(answerMs, () => {
+        if (!hasTurn()) over("editor", reason);
+      });
+      const late = `it runs for more than ${turnMinutes} minutes`;
+      after(turnMinutes * 60_000, () => over("editor", reason, late));
+      const exited = "the program that started this one has exited";
+      void orphaned?.(waiting.signal).then(() => over("editor", reason, exited));
     });
   });
+}
+
+/** Resolves when the editor has sent a call. */
+function whenAsked(editor: Peer): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { intake } = editor;
+  const noting: Port = {
+    ...intake,
+    notify(call) {
+      resolve();
+      return intake.notify(call);
+    },
+    request(call, taker) {
+      // its taker is known before anything is said
+      const cancel = intake.request(call, taker);
+      resolve();
+      return cancel;
+    },
+  };
+  editor.intake = noting;
+  return promise;
 }
 
 /** Turns of v2, whose prompts are answered when they begin: they run until the agent says that it is idle. */
@@ -165,36 +171,30 @@ class OpenTurns {
       this.#running.add(sessionId);
   }
 
-  noticed(message: Message): void {
-    const { params } = message;
+  noticed({ params }: Call): void {
     const update = isObject(params) ? params["update"] : undefined;
     if (!isObject(update) || update["sessionUpdate"] !== "state_update" || update["state"] !== "idle") return;
-    this.#idle.add(sessionOf(message));
-    this.#running.delete(sessionOf(message));
+    this.#idle.add(sessionOf(params));
+    this.#running.delete(sessionOf(params));
   }
 }
 
-type Message = Readonly<Record<string, unknown>>;
-
-function sessionOf({ params }: Message): unknown {
+function sessionOf(params: unknown): unknown {
   return isObject(params) ? params["sessionId"] : undefined;
 }
 
-function withoutCommands(message: Message, dropped: (names: readonly string[]) => void): Message {
-  const { params } = message;
+function withoutCommands(params: unknown, dropped: (names: readonly string[]) => void): unknown {
   const servers = isObject(params) ? params["mcpServers"] : undefined;
-  if (!isObject(params) || !Array.isArray(servers)) return message;
+  if (!isObject(params) || !Array.isArray(servers)) return params;
   const isCommand = (server: unknown) => isObject(server) && server["command"] !== undefined;
-  const names = servers.filter(isCommand).map((server: Message) => String(server["name"]));
-  if (names.length === 0) return message;
+  const names = servers.filter(isCommand).map((server: { readonly name?: unknown }) => String(server.name));
+  if (names.length === 0) return params;
   dropped(names);
-  const mcpServers = servers.filter((server) => !isCommand(server));
-  return { ...message, params: { ...params, mcpServers } };
+  return { ...params, mcpServers: servers.filter((server) => !isCommand(server)) };
 }
 
-function withTakeover(message: Message): Message {
-  const { method, params } = message;
-  if (methodTable.get(method)?.session !== "attaches" || !isObject(params)) return message;
+function withTakeover(method: string, params: unknown): unknown {
+  if (methodTable.get(method)?.session !== "attaches" || !isObject(params)) return params;
   const meta = isObject(params["_meta"]) ? params["_meta"] : {};
-  return { ...message, params: { ...params, _meta: { ...meta, [takeoverKey]: true } } };
+  return { ...params, _meta: { ...meta, [takeoverKey]: true } };
 }

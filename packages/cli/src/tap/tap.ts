@@ -5,10 +5,10 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Splice } from "@parley/acp/node";
 import { type Invocation, usageError } from "../command/command.ts";
 import { sizeOption, textOption } from "../command/option-values.ts";
 import { ownVersion } from "../settings/installation.ts";
-import { openOutput, type Pass, pass } from "./pass.ts";
 import type { StreamName, TapRecorder } from "./tap-recorder.ts";
 
 type Agent = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -31,14 +31,16 @@ export async function run({ values, positionals }: Invocation): Promise<number> 
   };
   if (command === undefined)
     throw usageError("expected an agent: parley tap -- COMMAND [ARGUMENTS]", "see parley help tap");
-  const stderr = openOutput(2);
+  // loaded before the agent starts, so that it is never without its watchdog
+  const parts = await import("./process-parts.ts");
+  const stderr = parts.openOutput(2);
   stderr.on("error", () => {
     // a closed stderr is no reason to stop passing bytes
   });
   const notify = (text: string): void => void stderr.write(`parley tap: ${text}\n`);
   const out = textOption(values, "out");
   const recorder = await startRecorder([command, ...args], out, sizes, notify);
-  process.exit(await tap([command, ...args], recorder, { stderr, notify }));
+  process.exit(await tap([command, ...args], recorder, { stderr, notify, parts }));
 }
 
 /** Undefined if the trace cannot be created: the agent runs without one. */
@@ -78,15 +80,20 @@ async function startRecorder(
   }
 }
 
+interface TapParts {
+  readonly stderr: Writable;
+  readonly notify: (text: string) => void;
+  readonly parts: typeof import("./process-parts.ts");
+}
+
 /** Runs the agent; returns our exit code. `stderr` also gets the agent's stderr. */
 async function tap(
   [command = "", ...args]: readonly string[],
   recorder: TapRecorder | undefined,
-  { stderr, notify }: { readonly stderr: Writable; readonly notify: (text: string) => void },
+  { stderr, notify, parts }: TapParts,
 ): Promise<number> {
   const ended = Promise.withResolvers<{ code: number | null; signal: NodeJS.Signals | null }>();
-  // loaded before the agent starts, so that it is never without its watchdog
-  const { groupMark, ProcessGroup } = await import("./process-parts.ts");
+  const { groupMark, openOutput, ProcessGroup, splice } = parts;
   const mark = groupMark();
   let agent: Agent;
   try {
@@ -112,10 +119,10 @@ async function tap(
   process.stdin.once("end", () => recorder?.event({ event: "eof", from: "client" }));
   agent.stdout.once("end", () => recorder?.event({ event: "eof", from: "agent" }));
   const recording = (stream: StreamName) => (chunk: Buffer) => recorder?.chunk(stream, chunk);
-  pass(process.stdin, agent.stdin, { seen: recording("client") });
-  const output = pass(agent.stdout, stdout, { seen: recording("agent") });
+  splice(process.stdin, agent.stdin, { seen: recording("client") });
+  const output = splice(agent.stdout, stdout, { seen: recording("agent") });
   // our stderr stays open for our own messages
-  const errors = pass(agent.stderr, stderr, { seen: recording("stderr"), shared: true });
+  const errors = splice(agent.stderr, stderr, { seen: recording("stderr"), shared: true });
   const hurried = forwardSignals(agent, recorder);
 
   const { code, signal } = await ended.promise;
@@ -147,7 +154,7 @@ function forwardSignals(agent: Agent, recorder: TapRecorder | undefined): Promis
 }
 
 /** Passes on all output of an exited agent, unless another process holds its pipes open and writes nothing. */
-async function drain(agent: Agent, passes: readonly Pass[], sweep: Promise<void>): Promise<void> {
+async function drain(agent: Agent, passes: readonly Splice[], sweep: Promise<void>): Promise<void> {
   let over = false;
   const all = Promise.all(passes.map(({ done }) => done)).then(() => {
     over = true;

@@ -70,10 +70,7 @@ export function watchedInput(transport: Transport, onUnread: (event: UnreadEvent
       end,
     });
   };
-  return wrapTransport(transport, {
-    start: (sink) => transport.start(watching(sink)),
-    lines: () => undefined,
-  });
+  return wrapTransport(transport, { start: (sink) => transport.start(watching(sink)) });
 }
 
 /** JSON without an object in it comes from a print. */

@@ -18,7 +18,7 @@ const shells = named("sh bash rbash zsh rzsh ksh rksh mksh dash ash yash fish cs
 
 /** They run what follows them. There are more; a rule that forbids is a guard rail, the sandbox is the wall. */
 const wrappers = named(
-  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch linux32 linux64 i386 x86_64 uname26 choom capsh sg catchsegv chronic cpulimit debconf faketime perf start-stop-daemon unbuffer valgrind dbus-run-session dbus-launch gdb systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh",
+  "env sudo doas su runuser pkexec xargs parallel timeout nohup setsid nice ionice stdbuf time watch command builtin exec eval coproc trap . source busybox toybox chroot unshare nsenter bwrap setpriv taskset chrt prlimit setarch linux32 linux64 x86_64 uname26 choom capsh sg catchsegv chronic cpulimit debconf faketime perf start-stop-daemon unbuffer valgrind dbus-run-session dbus-launch gdb systemd-run script flock strace ltrace fakeroot xvfb-run ssh cmd powershell pwsh ssh-agent gpg-agent logsave tmux screen at batch uclampset i386 i486 i586 i686 numactl cgexec eatmydata fakechroot firejail nsjail gosu su-exec run0 systemd-inhibit systemd-cat tini dumb-init catatonit daemonize setlock softlimit chpst envdir torsocks proxychains proxychains4 trickle sshpass rlwrap expect entr ifne pee mispipe ts sem hyperfine direnv dotenv npx bunx pnpx caffeinate wine",
 );
 
 function isWrapper(name: string): boolean {

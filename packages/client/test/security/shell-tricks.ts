@@ -151,6 +151,7 @@ export const hiddenCommands: readonly string[] = [
   "choom -n 0 -- rm canary",
   "echo 'rm canary' | xargs -d, sh -c",
   "rbash -c 'rm canary'",
+  "ssh-agent rm canary",
 ];
 
 /** The same, with programs that not every system has, or that do it for other users than root. */
@@ -170,6 +171,11 @@ export const startedByOthers: readonly string[] = [
   "valgrind rm canary",
   "chronic rm canary",
   "perf stat rm canary",
+  "tmux new -d rm canary",
+  "logsave log rm canary",
+  "npx -c 'rm canary'",
+  "gosu root rm canary",
+  "i686 rm canary",
 ];
 
 /** Each prints what is in secret.txt. */

@@ -31,7 +31,6 @@ export function withOwnFiles(agent: Transport): Transport {
           },
         }),
       ),
-    lines: () => undefined,
   });
 }
 

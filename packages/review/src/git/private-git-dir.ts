@@ -5,6 +5,7 @@ import { mkdir, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Hash } from "../files/version.ts";
+import { searchObstacle } from "./obstacles.ts";
 import { readPlainFile } from "./plain-file.ts";
 import type { Repository } from "./repository.ts";
 import { closedEnvironment, type GitCommand, runGit } from "./run-git.ts";
@@ -52,6 +53,7 @@ export class PrivateGitDir {
       program: this.#program,
       cwd: this.repository.worktree,
       signal: this.#signal,
+      isHeldUp: async () => (await searchObstacle(this.repository.worktree)) !== undefined,
       env: { ...this.#env, GIT_INDEX_FILE: join(this.folder, index) },
     };
   }

@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 
 /** A git command takes at most this long: an agent can put something in the way that never ends. */
 const timeoutMs = 10_000;
+/** After this long the reason is looked for. */
+const suspicionMs = 1_000;
 
 export class GitError extends Error {}
 
@@ -17,6 +19,8 @@ export interface GitCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Ends it. */
   readonly signal: AbortSignal;
+  /** Whether there is something that it never gets past. It is then ended at once. */
+  readonly isHeldUp?: () => Promise<boolean>;
 }
 
 /** What every git command of ours gets: no config but ours, no network, no questions, no lazy fetches. */
@@ -43,7 +47,7 @@ export function closedEnvironment(env: NodeJS.ProcessEnv): Record<string, string
 
 /** Runs git to its end and gives what it printed. */
 export async function runGit(
-  { program, cwd, env, signal }: GitCommand,
+  { program, cwd, env, signal, isHeldUp }: GitCommand,
   args: readonly string[],
   { input, okCodes = [0] }: { readonly input?: string | Buffer; readonly okCodes?: readonly number[] } = {},
 ): Promise<Buffer> {
@@ -64,9 +68,12 @@ export async function runGit(
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
   child.on("error", reject);
   child.on("close", resolve);
-  const code = await promise;
+  const suspicion = setTimeout(async () => {
+    if (await isHeldUp?.().catch(() => false)) child.kill("SIGKILL");
+  }, suspicionMs);
+  const code = await promise.finally(() => clearTimeout(suspicion));
   if (code !== null && okCodes.includes(code)) return Buffer.concat(out);
-  if (child.killed) throw new GitTimeout(`git ${args[0]} took longer than ${timeoutMs / 1000} seconds`);
+  if (child.killed) throw new GitTimeout(`git ${args[0]} took too long and was ended`);
   const said = Buffer.concat(errors).toString("utf8").trim().split("\n").slice(0, 3).join(" ");
   const how = code === null ? "was ended" : `ended with ${code}`;
   throw new GitError(`git ${args[0]} ${how}${said === "" ? "" : `: ${said}`}`);

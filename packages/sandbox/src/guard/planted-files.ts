@@ -6,6 +6,7 @@ import { isAtOrBelow } from "../mounts/layout.ts";
 import { isRepositoryFolder } from "../paths/project-names.ts";
 import { type Aside, moveAside, restore } from "./move-aside.ts";
 import { entriesIn, identityOf, isThere, smallText, stampOf, typeOf } from "./path-facts.ts";
+import { plantedIn } from "./repositories.ts";
 import { type Found, projectOf } from "./watched-folders.ts";
 
 /** What a command left behind that other programs would execute or obey. */
@@ -34,6 +35,8 @@ export interface Before {
   /** Protected paths that did not exist, so that nothing could be mounted there. */
   readonly missing: readonly string[];
   readonly kept: ReadonlyMap<string, Kept>;
+  /** The folders of repositories and submodules. */
+  readonly gitFolders: readonly string[];
   /** Mounted files, by what identifies each. A file that is replaced outside loses its mount. */
   readonly files: ReadonlyMap<string, string>;
   /** Protected paths without a mount, by what changes when they are written. */
@@ -93,6 +96,11 @@ export function plantedFiles(before: Before, after: Found, treatment: Treatment)
     else
       left.push({ path, reason: "its folder was not searched before, so it may be older than the command" });
   }
+  // in a folder that was there, a person may be at work
+  const isInKnown = (path: string) =>
+    found.folders.has(isRepositoryFolder(basename(path)) ? dirname(path) : path);
+  for (const path of repositories.filter((each) => isInKnown(each) && !treatment.isOpened(each)))
+    for (const planted of plantedIn(path, before.gitFolders)) attempt(planted, () => move(planted));
   for (const path of missing.filter(isThere).flatMap((each) => notAccepted(each, accepted)))
     attempt(path, () => move(path));
   for (const [path, was] of files)

@@ -3,8 +3,8 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { isRepositoryFolder } from "../paths/project-names.ts";
-import { foldersIn, isThere, realPath, smallText, typeOf } from "./path-facts.ts";
+import { isRepositoryFolder, looksLikeRepository } from "../paths/project-names.ts";
+import { entriesIn, foldersIn, isThere, linkTarget, realPath, smallText, typeOf } from "./path-facts.ts";
 
 /**
  * What programs execute or obey in the folders of repositories. All else can be written. `commondir` of git and
@@ -19,8 +19,11 @@ const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
   [".pijul", ["config"]],
 ]);
 
-/** More submodules and worktrees than this are not looked at. */
+/** More worktrees and included files than this are not looked at. */
 const limit = 200;
+
+/** More folders than this are not searched for submodules. */
+const modulesLimit = 3_000;
 
 /** What the settings of the user say about all repositories: the folders of hooks, and the files that hold the settings. */
 export interface GitSettings {
@@ -176,17 +179,30 @@ function worktreesOf(folder: string): readonly string[] {
     .map((name) => join(folder, "worktrees", name));
 }
 
-/** The git folders of submodules. Names of submodules may have slashes. */
+/** The git folders of submodules. */
 function modulesOf(folder: string): readonly string[] {
+  return inModules(folder).filter((path) => linkTarget(path) === undefined);
+}
+
+/** What git takes for the git folders of submodules, theirs too, and links that may lead to one. */
+export function submodulesIn(folder: string): readonly string[] {
+  return [...inModules(folder), ...modulesOf(folder).flatMap(submodulesIn)];
+}
+
+/** Git folders, and links, which are not followed: they can lead in circles. Names of submodules may have slashes. */
+function inModules(folder: string): readonly string[] {
   const found: string[] = [];
   const open = [join(folder, "modules")];
-  for (const at of open) {
-    if (open.length > limit) break;
-    for (const name of foldersIn(at)) {
-      const path = join(at, name);
-      if (isGitFolder(path)) found.push(path);
-      else open.push(path);
-    }
+  for (const path of open) {
+    if (open.length > modulesLimit) break;
+    const names = linkTarget(path) === undefined ? entriesIn(path) : undefined;
+    if (names === undefined || looksLikeRepository(names)) found.push(path);
+    else
+      open.push(
+        ...names
+          .map((name) => join(path, name))
+          .filter((each) => typeOf(each) === "folder" || linkTarget(each) !== undefined),
+      );
   }
   return found;
 }
@@ -198,7 +214,8 @@ function isGitFolder(folder: string): boolean {
 
 /** The folder that a `.git` names that is a file. */
 export function namedFolder(link: string): string | undefined {
-  const target = /^gitdir: (.+)\n?$/.exec(smallText(link) ?? "")?.[1];
+  // git reads it through links
+  const target = /^gitdir: (.+)\n?$/.exec(smallText(realPath(link) ?? link) ?? "")?.[1];
   const folder = target === undefined ? undefined : realPath(resolve(dirname(link), target));
   return folder !== undefined && typeOf(folder) === "folder" ? folder : undefined;
 }
@@ -225,4 +242,42 @@ export function gitFolderOf(root: string): string | undefined {
 function worktreeOfModule(folder: string): string | undefined {
   const named = /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(smallText(join(folder, "config")) ?? "")?.[1];
   return named === undefined ? undefined : realPath(resolve(folder, named));
+}
+
+/** Settings that git itself writes into a new repository. They name no program. */
+const plainSetting =
+  /^\s*(?:(?:[#;].*)?|\[(?:core|user|init|extensions|(?:remote|branch|submodule) "[^"\\]*")\]|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|url|fetch|merge|remote|active|name|email|objectformat|refstorage|tagopt)\s*=.*[^\\])\s*$/i;
+
+/**
+ * What a command has put into a repository that it created, and that git would run or obey: hooks that are no samples, and
+ * settings that git does not write by itself. A `.git` that leads to a folder with such things counts itself, unless it is
+ * one of those that were there before.
+ */
+export function plantedIn(repository: string, before: readonly string[]): readonly string[] {
+  const folder = typeOf(repository) === "file" ? namedFolder(repository) : realPath(repository);
+  if (folder === undefined || before.includes(folder)) return [];
+  if (folder !== repository) return plantedIn(folder, before).length > 0 ? [repository] : [];
+  if (isWorktreeFolder(repository)) {
+    const own = join(repository, "config.worktree");
+    return [
+      ...plantedIn(dirname(dirname(repository)), before),
+      ...(isThere(own) && !isPlain(own) ? [own] : []),
+    ];
+  }
+  const paths = (obeyed.get(kindOf(repository)) ?? []).map((path) => join(repository, path)).filter(isThere);
+  const own = kindOf(repository) === ".git" ? paths.filter((path) => !isPlain(path)) : paths;
+  return [...own, ...modulesOf(repository).flatMap((path) => plantedIn(path, before))];
+}
+
+/** Of the paths that git obeys. */
+function isPlain(path: string): boolean {
+  if (basename(path) === "hooks")
+    return linkTarget(path) === undefined && entriesIn(path).every((name) => name.endsWith(".sample"));
+  return (
+    basename(path) !== "commondir" &&
+    (smallText(path)
+      ?.split("\n")
+      .every((line) => plainSetting.test(line)) ??
+      false)
+  );
 }

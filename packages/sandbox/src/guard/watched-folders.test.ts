@@ -158,7 +158,7 @@ test("a search ends at its limit and says so, and what may be old is not moved t
   const aside = join(root, "../aside");
   t.after(() => rmSync(aside, { recursive: true, force: true }));
   const findings = plantedFiles(
-    { found, missing: [], kept: new Map(), files: new Map(), stamps: new Map() },
+    { found, missing: [], kept: new Map(), gitFolders: [], files: new Map(), stamps: new Map() },
     all,
     to(aside, root),
   );
@@ -191,7 +191,14 @@ test("a folder that was exchanged for a link is left alone, and what it leads to
     isIncomplete: false,
   };
   const after = { ...nothing, obeyed: new Set([join(root, "link/.claude")]) };
-  const before = { found: nothing, missing: [], kept: new Map(), files: new Map(), stamps: new Map() };
+  const before = {
+    found: nothing,
+    missing: [],
+    kept: new Map(),
+    gitFolders: [],
+    files: new Map(),
+    stamps: new Map(),
+  };
   const { movedAside, left } = plantedFiles(before, after, to(join(root, "aside"), root));
   assert.deepEqual(movedAside, []);
   assert.deepEqual(

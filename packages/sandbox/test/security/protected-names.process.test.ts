@@ -343,3 +343,96 @@ test(
     }
   },
 );
+
+test(
+  "the git folder of a submodule that a command plants is moved aside, also without objects of its own, or as a link",
+  inSandbox,
+  async (t) => {
+    for (const kind of ["whole", "commondir", "link", "link to all"]) {
+      const { work, open } = workplace(t);
+      const git = ".git/modules/libs/sub";
+      const evil = "mkdir -p evil/objects evil/refs; echo ref: refs/heads/main >evil/HEAD";
+      const scripts: Readonly<Record<string, string>> = {
+        whole: `${evil}; mkdir -p .git/modules/libs evil/modules; cp -r evil inner; mv inner evil/modules/in; mv evil ${git}`,
+        commondir: `${evil}; mkdir -p ${git}; cp evil/HEAD ${git}; echo ../../../../evil >${git}/commondir`,
+        link: `${evil}; mkdir -p .git/modules/libs; ln -s ../../../evil ${git}`,
+        "link to all": `mkdir -p all/libs; ${evil}; mv evil all/libs/sub; ln -s ../all .git/modules`,
+      };
+      const { findings } = await runIn(await open(), scripts[kind]!, { cwd: work });
+      assert.ok(
+        findings.movedAside.some(
+          ({ from }) => from === join(work, kind === "link to all" ? ".git/modules" : git),
+        ),
+        kind,
+      );
+      assert.equal(existsSync(join(work, git)), false, kind);
+      assert.deepEqual(findings.left, [], kind);
+    }
+  },
+);
+
+test("links in a repository that lead in circles hold up no command", {
+  ...inSandbox,
+  timeout: 20_000,
+}, async (t) => {
+  const { work, open } = workplace(t);
+  for (const name of ["one", "two"]) git(work, "init", "-q", "--bare", name);
+  for (const folder of [".git", "one", "two"]) symlinkSync("..", join(work, folder, "modules"));
+  const { code } = await runIn(await open(), "true", { cwd: work });
+  assert.equal(code, 0);
+});
+
+test(
+  "what a command plants in a repository that it creates in a folder that was there is moved aside, the rest stays",
+  inSandbox,
+  async (t) => {
+    const hook = "mkdir -p .git/hooks; echo evil >.git/hooks/post-checkout";
+    const monitor = "git config core.fsmonitor evil";
+    const elsewhere = "git init -q evil; git -C evil config core.fsmonitor evil";
+    const bare =
+      "mkdir objects refs; echo ref: refs/heads/main >HEAD; git config -f config core.fsmonitor evil";
+    const cases: Readonly<Record<string, readonly string[]>> = {
+      "git init -q; git config user.name me; git remote add origin https://git.example/x": [],
+      [`git init -q; ${hook}`]: [".git/hooks"],
+      [`git init -q; ${monitor}`]: [".git/config"],
+      [`git init -q; printf '[core] fsmonitor = evil\n' >>.git/config`]: [".git/config"],
+      [`git init -q; printf '\turl = x\\\n' >>.git/config`]: [".git/config"],
+      [`${elsewhere}; echo gitdir: evil/.git >.git`]: [".git"],
+      [`${elsewhere}; ln -s evil/.git .git`]: [".git"],
+      [`${elsewhere}; echo gitdir: evil/.git >file2; ln -s file2 .git`]: [".git"],
+      [`cd src; git init -q; ${monitor}`]: ["src/.git/config"],
+      [bare]: ["config"],
+      [`mkdir new; cd new; git init -q; ${monitor}`]: [],
+    };
+    for (const [script, moved] of Object.entries(cases)) {
+      const { work, open } = workplace(t);
+      rmSync(join(work, ".git"), { recursive: true });
+      mkdirSync(join(work, "src"));
+      const { findings } = await runIn(await open(), script, { cwd: work });
+      assert.deepEqual(
+        findings.movedAside.map(({ from }) => from.slice(work.length + 1)),
+        moved,
+        script,
+      );
+      assert.notEqual(findings.created.length, 0, script);
+    }
+  },
+);
+
+test(
+  "a worktree and a submodule in folders that were there stay, with the hooks of their repository",
+  inSandbox,
+  async (t) => {
+    const { work, open } = workplace(t);
+    writeFileSync(join(work, "file"), "kept");
+    for (const line of ["add file", "commit -qm first", "clone -q --bare . .git/modules/sub"])
+      git(work, ...line.split(" "));
+    put(work, { ".git/hooks/post-commit": "mine", ".git/modules/sub/hooks/post-commit": "mine" });
+    for (const name of ["tree", "sub"]) mkdirSync(join(work, name));
+    const script = "git worktree add -q tree && echo gitdir: ../.git/modules/sub >sub/.git";
+    const { code, stderr, findings } = await runIn(await open(), script, { cwd: work });
+    assert.equal(code, 0, stderr);
+    assert.deepEqual([findings.movedAside, findings.left], [[], []]);
+    assert.deepEqual([...findings.created].sort(), [join(work, "sub/.git"), join(work, "tree/.git")]);
+  },
+);

@@ -9,7 +9,6 @@ import type { PromptResult } from "../../model/update.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type {
-  AgentCapabilities,
   AgentEdition,
   AgentIntroduction,
   AgentOp,
@@ -20,11 +19,11 @@ import type {
   OptionsOf,
   WireCall,
 } from "../agent-edition.ts";
+import { agentPlaces, clientPlaces, fromWire, toWire } from "../capabilities.ts";
 import { partsMetaFromV1, withPartsMetaInV1 } from "../capability-meta.ts";
 import { passThrough, passThroughOp } from "../pass-through.ts";
-import { unstableToWire } from "../unstable-capabilities.ts";
 import { steeringKey, terminalOutputKey } from "../vendor-extensions.ts";
-import { markers, metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
+import { metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
 import { activationFromV1, authMethodToV1 } from "./activation.ts";
 import { modelsToV1, modesToV1, optionsToV1, selectOf, valueForOption } from "./config-options.ts";
 import { permissionOverInV1, permissionToV1 } from "./permission.ts";
@@ -66,18 +65,7 @@ function client(params: object): Introduction<ClientCapabilities> {
   return {
     info: (clientInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
-      readTextFile: can.fs?.readTextFile === true,
-      writeTextFile: can.fs?.writeTextFile === true,
-      terminal: can.terminal === true,
-      terminalAuth: can.auth?.terminal === true,
-      elicitationForm: can.elicitation?.form != null,
-      elicitationUrl: can.elicitation?.url != null,
-      booleanOptions: can.session?.configOptions?.boolean != null,
-      notices: can.session?.notices != null,
-      compaction: can.session?.compaction != null,
-      plans: can.plan != null,
-      subagents: can.subagents != null,
-      terminalOutput: can._meta?.[terminalOutputKey] === true,
+      ...fromWire(clientPlaces, 1, can),
       ...withMeta(without(can._meta, terminalOutputKey)),
       ...partsMetaFromV1(can),
     },
@@ -88,6 +76,10 @@ function client(params: object): Introduction<ClientCapabilities> {
 function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.InitializeResponse> {
   const { partsMeta, steer } = agent.capabilities;
   const { sessionOptions: options } = agent;
+  const declared: wire.AgentCapabilities = {
+    ...toWire(agentPlaces, 1, agent.capabilities, {}),
+    ...metaOf(agent.capabilities),
+  };
   const keys = {
     ...(steer ? { [steeringKey]: { supported: true } } : {}),
     ...(options
@@ -96,26 +88,10 @@ function introduce(agent: AgentIntroduction, lost?: Lost): Immutable<wire.Initia
   };
   return {
     protocolVersion: 1,
-    agentCapabilities: withPartsMetaInV1(capabilities(agent.capabilities), partsMeta, lost),
+    agentCapabilities: withPartsMetaInV1(declared, partsMeta, lost),
     authMethods: agent.authMethods.map((method) => authMethodToV1(method, lost)),
     ...optional({ agentInfo: agent.info }),
     ...withMeta(Object.keys(keys).length === 0 ? agent._meta : { ...agent._meta, ...keys }),
-  };
-}
-
-function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
-  const { session, ...parts } = unstableToWire(can);
-  return {
-    loadSession: can.load,
-    promptCapabilities: { image: can.image, audio: can.audio, embeddedContext: can.embeddedContext },
-    mcpCapabilities: { http: can.mcpHttp, sse: can.mcpSse, ...(can.mcpAcp ? { acp: true } : {}) },
-    sessionCapabilities: {
-      ...markers(can, "list", "resume", "close", "delete", "additionalDirectories"),
-      ...session,
-    },
-    ...parts,
-    ...(can.logout ? { auth: { ...parts.auth, logout: {} } } : {}),
-    ...metaOf(can),
   };
 }
 

@@ -5,22 +5,26 @@ import { credentialsKey, valueKey } from "../../base/parley-extensions.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, Implementation, SessionConfigOption } from "../../model/content.ts";
 import { isJsonOption, type JsonValue } from "../../model/custom-types.ts";
-import { wireError } from "../../model/prompt-error.ts";
-import type { PromptError, PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
+import {
+  type PromptError,
+  type PromptResult,
+  type SessionUpdate,
+  type StopReason,
+  wireError,
+} from "../../model/update.ts";
 import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { AgentIntroduction, WireCall } from "../agent-edition.ts";
+import { agentPlaces, fromWire } from "../capabilities.ts";
 import { partsMetaFromV1 } from "../capability-meta.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import type { MessageNames } from "../message-names.ts";
-import { unstableFromWire } from "../unstable-capabilities.ts";
 import { steeringKey } from "../vendor-extensions.ts";
 import { elicitationFromWire, metaOf, usageFromWire, withMeta } from "../wire-fields.ts";
 import { activationToV1, authMethodFromV1 } from "./activation.ts";
 import { modeConfigId, modelConfigId, optionsFromResult, optionsFromV1 } from "./config-options.ts";
 import { permissionFromV1 } from "./permission.ts";
-import { PromptEcho } from "./prompt-echo.ts";
 import { service } from "./service.ts";
 import { V1UpdateDecoder } from "./update-decoder.ts";
 
@@ -67,31 +71,11 @@ export const v1ClientEdition: ClientEdition = {
 
 function agent(result: object): AgentIntroduction {
   const { agentInfo, agentCapabilities: can = {}, authMethods = [] } = result as wire.InitializeResponse;
-  const {
-    promptCapabilities: prompt = {},
-    mcpCapabilities: mcp = {},
-    sessionCapabilities: session = {},
-  } = can;
   return {
     info: (agentInfo ?? undefined) as Implementation | undefined, // validated by the method's row
     capabilities: {
-      image: prompt.image === true,
-      audio: prompt.audio === true,
-      embeddedContext: prompt.embeddedContext === true,
-      mcpStdio: true,
-      mcpHttp: mcp.http === true,
-      mcpSse: mcp.sse === true,
-      mcpAcp: mcp.acp === true,
-      sessions: true,
-      load: can.loadSession === true,
-      resume: session.resume != null,
-      list: session.list != null,
-      close: session.close != null,
-      ...unstableFromWire(session, can),
-      delete: session.delete != null,
-      additionalDirectories: session.additionalDirectories != null,
+      ...fromWire(agentPlaces, 1, can),
       steer: takesSteering(result),
-      logout: can.auth?.logout != null,
       ...metaOf(can),
       ...partsMetaFromV1(can),
     },
@@ -269,4 +253,60 @@ function saysMore(update: SessionUpdate): boolean {
 
 function errorOf({ kind, code, message, data }: RequestError): PromptError {
   return { kind, code, message, ...optional({ data }) };
+}
+
+/** An echo comes before anything else of a turn, in one piece or in several. */
+export class PromptEcho {
+  /** The text that is left, without spaces: agents join the blocks of a prompt in their own ways. */
+  #left: string;
+  readonly #blocks: readonly ContentBlock[];
+  #isOver = false;
+  /** Pieces that may be the beginning of something else. */
+  #held: wire.SessionUpdate[] = [];
+
+  constructor(content: readonly ContentBlock[]) {
+    this.#left = solid(content.map((block) => (block.type === "text" ? block.text : "")).join(""));
+    this.#blocks = content.filter(({ type }) => type !== "text");
+  }
+
+  /** The updates that can be shown now: none for a piece of the echo; otherwise with those that proved to be none. */
+  take(update: wire.SessionUpdate): readonly wire.SessionUpdate[] {
+    if (this.#isOver || !isContent(update)) return [update];
+    if (update.sessionUpdate === "user_message_chunk" && this.#continues(update.content)) {
+      this.#held = this.#left === "" ? [] : [...this.#held, update];
+      return [];
+    }
+    return [...this.end(), update];
+  }
+
+  /** The pieces of an echo that was never completed. */
+  end(): readonly wire.SessionUpdate[] {
+    this.#isOver = true;
+    return this.#held.splice(0);
+  }
+
+  #continues(block: wire.ContentBlock): boolean {
+    if (block.type !== "text") return this.#blocks.some((each) => isSame(each, block));
+    const text = solid(block.text);
+    // a text behind the whole echo is another message
+    if (this.#left === "" || !this.#left.startsWith(text)) return false;
+    this.#left = this.#left.slice(text.length);
+    return true;
+  }
+}
+
+function solid(text: string): string {
+  return text.replaceAll(/\s+/g, "");
+}
+
+/** Settings of the session may come at any time. */
+function isContent({ sessionUpdate }: wire.SessionUpdate): boolean {
+  return /^(?:user|agent|tool|plan)/.test(sessionUpdate);
+}
+
+function isSame(one: object, other: object): boolean {
+  const [a, b] = [one, other] as Record<string, unknown>[]; // only compared
+  return ["type", "uri", "data", "resource"].every(
+    (field) => JSON.stringify(a?.[field]) === JSON.stringify(b?.[field]),
+  );
 }

@@ -107,7 +107,7 @@ function standInId(ask: PermissionRequest): string {
 }
 
 /** Leaves out content with terminals: it was sent with the call, and here it is not known whose terminal it is. */
-function withoutTerminals({ content, ...rest }: ToolCallUpdate, lost: Lost | undefined): ToolCallUpdate {
+function withoutTerminals({ content, ...rest }: ToolCallUpdate, lost?: Lost): ToolCallUpdate {
   const kept = content != null && !content.some(({ type }) => type === "terminal");
   if (!kept) lostMeta(content, "the content of a call with a terminal", lost);
   return kept ? { ...rest, content } : rest;
@@ -135,7 +135,7 @@ export function permissionFromV1(
 const optionKinds = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
 /** An unknown kind must not look like an approval. */
-function optionKind(kind: string, lost: Lost | undefined): wire.PermissionOptionKind {
+function optionKind(kind: string, lost?: Lost): wire.PermissionOptionKind {
   if (optionKinds.includes(kind)) return kind as wire.PermissionOptionKind;
   lost?.(`the kind ${kind} of an answer: it is shown as reject_once`);
   return "reject_once";

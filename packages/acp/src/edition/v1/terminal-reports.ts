@@ -2,25 +2,22 @@
 
 import { fromBase64 } from "../../base/base64.ts";
 import { optional } from "../../base/objects.ts";
-import type { SessionUpdate } from "../../model/update.ts";
+import type { UpdateOf } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 
-export type TerminalUpdate = Extract<
-  SessionUpdate,
-  { sessionUpdate: "terminal_update" | "terminal_output_chunk" }
->;
+export type TerminalUpdate = UpdateOf<"terminal_update" | "terminal_output_chunk">;
 
-interface ReportedTerminal {
+class ReportedTerminal {
   /** The call that shows it, once there is one. */
   toolCallId: string | undefined;
   command: string | undefined;
   cwd: string | undefined;
-  readonly decoder: TextDecoder;
+  readonly decoder = new TextDecoder();
   /** Output that waits for a call to show it. */
-  waiting: string;
+  waiting = "";
   exit: object | undefined;
-  hasOutput: boolean;
+  hasOutput = false;
 }
 
 /** How much output of a terminal waits for a call: its end. */
@@ -84,24 +81,13 @@ export class TerminalReports {
   }
 
   #find(terminalId: string): ReportedTerminal {
-    let terminal = this.#terminals.get(terminalId);
-    if (terminal === undefined) {
-      terminal = {
-        toolCallId: undefined,
-        command: undefined,
-        cwd: undefined,
-        decoder: new TextDecoder(),
-        waiting: "",
-        exit: undefined,
-        hasOutput: false,
-      };
-      this.#terminals.set(terminalId, terminal);
-    }
+    const terminal = this.#terminals.get(terminalId) ?? new ReportedTerminal();
+    this.#terminals.set(terminalId, terminal);
     return terminal;
   }
 }
 
-function append(terminal: ReportedTerminal, base64: string, lost: Lost | undefined): void {
+function append(terminal: ReportedTerminal, base64: string, lost?: Lost): void {
   const bytes = fromBase64(base64);
   if (bytes === undefined) return lost?.("output of a terminal that is not base64");
   terminal.waiting += terminal.decoder.decode(bytes, { stream: true });

@@ -3,27 +3,27 @@
 
 import { fromBase64 } from "../../base/base64.ts";
 import { extraKey } from "../../base/parley-extensions.ts";
-import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../model/update.ts";
+import type { ToolCallContent, ToolCallUpdate, UpdateOf } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
 import { TerminalReports, type TerminalUpdate } from "./terminal-reports.ts";
 
-interface DisplayTerminal {
+class DisplayTerminal {
   /** The end of the decoded output. */
-  text: string;
+  text = "";
   /** How long all of it is. */
-  length: number;
-  readonly decoder: TextDecoder;
+  length = 0;
+  readonly decoder = new TextDecoder();
   /** The beginning of an escape sequence that has not ended yet. */
-  begun: string;
+  begun = "";
   /** How long all of it is in JSON. */
-  jsonLength: number;
+  jsonLength = 0;
   /** How long it was when it was last sent. */
-  sentLength: number;
+  sentLength = 0;
   /** The size of everything that was sent. */
-  sentTotal: number;
-  exited: boolean;
+  sentTotal = 0;
+  exited = false;
 }
 
 /** Nearly always one message. */
@@ -126,10 +126,7 @@ export class ToolEncoder {
   }
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
-  chunk(
-    { content, ...rest }: Extract<SessionUpdate, { sessionUpdate: "tool_call_content_chunk" }>,
-    lost?: Lost,
-  ): Encoded {
+  chunk({ content, ...rest }: UpdateOf<"tool_call_content_chunk">, lost?: Lost): Encoded {
     const known = this.#calls.get(rest.toolCallId)?.content ?? [];
     return this.update({ ...rest, sessionUpdate: "tool_call_update", content: [...known, content] }, lost);
   }
@@ -138,20 +135,8 @@ export class ToolEncoder {
     if (this.#reports !== undefined) return this.#reports.update(update, lost);
     const { terminalId } = update;
     lostMeta(update, "a terminal, which is shown as text", lost);
-    let terminal = this.#terminals.get(terminalId);
-    if (terminal === undefined) {
-      terminal = {
-        text: "",
-        length: 0,
-        decoder: new TextDecoder(),
-        begun: "",
-        jsonLength: 0,
-        sentLength: 0,
-        sentTotal: 0,
-        exited: false,
-      };
-      this.#terminals.set(terminalId, terminal);
-    }
+    const terminal = this.#terminals.get(terminalId) ?? new DisplayTerminal();
+    this.#terminals.set(terminalId, terminal);
     if (update.sessionUpdate === "terminal_output_chunk") append(terminal, update.data, lost);
     else {
       if (update.output !== undefined) {
@@ -234,7 +219,7 @@ const maxBegun = 256;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const unfinished = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?)?$/;
 
-function append(terminal: DisplayTerminal, base64: string, lost: Lost | undefined): void {
+function append(terminal: DisplayTerminal, base64: string, lost?: Lost): void {
   const bytes = fromBase64(base64);
   if (bytes === undefined) return lost?.("output of a terminal that is not base64");
   const all = terminal.begun + terminal.decoder.decode(bytes, { stream: true });
@@ -263,10 +248,7 @@ function textContent(text: string): wire.ToolCallContent {
 }
 
 /** Version 1 shows one file by its texts. Where only a patch is known, the patch is shown. */
-function diffToV1(
-  diff: Extract<ToolCallContent, { type: "diff" }>,
-  lost: Lost | undefined,
-): wire.ToolCallContent {
+function diffToV1(diff: Extract<ToolCallContent, { type: "diff" }>, lost?: Lost): wire.ToolCallContent {
   lostMeta([diff.changes, diff.patch], "a change and its patch", lost);
   const { path, oldText, newText, changes, patch, ...rest } = diff;
   if (path !== undefined && newText !== undefined)
@@ -315,7 +297,7 @@ function isFinal(status: string | null | undefined): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
-function toolKind(kind: string, lost: Lost | undefined): wire.ToolKind {
+function toolKind(kind: string, lost?: Lost): wire.ToolKind {
   if (kinds.has(kind)) return kind as wire.ToolKind;
   if (kind !== "other") lost?.(`the kind ${kind} of a tool call`);
   return "other";
@@ -327,7 +309,7 @@ function cleared(update: ToolCallUpdate, lost: Lost): void {
     if (update[field] === null) lost(`the cleared ${field} of a tool call`);
 }
 
-function toolStatus(status: string, lost: Lost | undefined): wire.ToolCallStatus {
+function toolStatus(status: string, lost?: Lost): wire.ToolCallStatus {
   if (status === "pending" || status === "completed" || status === "failed") return status;
   if (status !== "in_progress") lost?.(`the status ${status} of a tool call`);
   // a tool that was cancelled did not do its work; paused and unknown ones still may

@@ -1,6 +1,6 @@
 // Encodes the updates of one session for version 1. What it cannot express becomes the nearest thing, or is left out.
 
-import type { SessionUpdate } from "../../model/update.ts";
+import type { SessionUpdate, UpdateOf } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { ClientCapabilities, Lost } from "../agent-edition.ts";
 import { bothMeta, lostMeta, metaOf } from "../wire-fields.ts";
@@ -15,7 +15,7 @@ interface PlanEntry {
   readonly _meta?: wire.Meta;
 }
 
-type Messages = Extract<SessionUpdate, { sessionUpdate: "agent_message" | "agent_thought" | "user_message" }>;
+type Messages = UpdateOf<"agent_message" | "agent_thought" | "user_message">;
 
 export type Encoded = wire.SessionUpdate | readonly wire.SessionUpdate[] | undefined;
 
@@ -68,7 +68,7 @@ export class V1UpdateEncoder {
   }
 
   /** The same JSON in both versions, but for content that version 1 does not know. */
-  #chunk(update: SessionUpdate & { content: { readonly type: unknown } }, lost: Lost | undefined): Encoded {
+  #chunk(update: SessionUpdate & { content: { readonly type: unknown } }, lost?: Lost): Encoded {
     const content = contentToV1(update.content);
     // as: of a kind that both versions have
     if (content !== undefined)
@@ -77,7 +77,7 @@ export class V1UpdateEncoder {
     return undefined;
   }
 
-  #rest(update: SessionUpdate, lost: Lost | undefined): Encoded {
+  #rest(update: SessionUpdate, lost?: Lost): Encoded {
     switch (update.sessionUpdate) {
       case "plan_update":
         return this.#plan(update, lost);
@@ -127,10 +127,7 @@ export class V1UpdateEncoder {
     }
   }
 
-  #compaction(
-    update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" | "compaction_summary_chunk" }>,
-    lost: Lost | undefined,
-  ): Encoded {
+  #compaction(update: UpdateOf<"compaction_update" | "compaction_summary_chunk">, lost?: Lost): Encoded {
     if (update.sessionUpdate === "compaction_summary_chunk") return this.#chunk(update, lost);
     const { summary: given, ...rest } = update;
     if (given == null) return update as wire.SessionUpdate; // alike in both versions
@@ -143,7 +140,7 @@ export class V1UpdateEncoder {
   #message(
     sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
     { sessionUpdate: _, content: given, ...rest }: Messages,
-    lost: Lost | undefined,
+    lost?: Lost,
   ): Encoded {
     const key = `${sessionUpdate} ${rest.messageId}`;
     this.#sent ??= new Set();
@@ -165,10 +162,7 @@ export class V1UpdateEncoder {
     }));
   }
 
-  #options(
-    update: Extract<SessionUpdate, { sessionUpdate: "config_option_update" }>,
-    lost: Lost | undefined,
-  ): Encoded {
+  #options(update: UpdateOf<"config_option_update">, lost?: Lost): Encoded {
     const options: wire.SessionUpdate = {
       ...update,
       configOptions: optionsToV1(
@@ -185,7 +179,7 @@ export class V1UpdateEncoder {
   }
 
   /** Version 1 has one plan: several are shown as one, in the order in which they came. */
-  #plan(update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>, lost: Lost | undefined): Encoded {
+  #plan(update: UpdateOf<"plan_update">, lost?: Lost): Encoded {
     const given: { type: unknown; planId: string; entries?: unknown; content?: unknown; uri?: unknown } =
       update.plan;
     if (this.#features.plans && planTypes.has(given.type)) return planToV1(update, lost);
@@ -223,10 +217,7 @@ export class V1UpdateEncoder {
 const planTypes: ReadonlySet<unknown> = new Set(["items", "markdown", "file"]);
 
 /** For a client that shows several plans. */
-function planToV1(
-  update: Extract<SessionUpdate, { sessionUpdate: "plan_update" }>,
-  lost: Lost | undefined,
-): Encoded {
+function planToV1(update: UpdateOf<"plan_update">, lost?: Lost): Encoded {
   const { plan } = update;
   if (plan.type !== "items") return update as wire.SessionUpdate; // checked again before it is sent
   if (lost !== undefined && plan.entries.some(({ status }) => status === "cancelled"))
@@ -236,11 +227,8 @@ function planToV1(
 
 /** The messages of subagents may have content that version 1 does not know. */
 function subagentToV1(
-  update: Extract<
-    SessionUpdate,
-    { sessionUpdate: "subagent_update" | "session_message" | "session_message_chunk" }
-  >,
-  lost: Lost | undefined,
+  update: UpdateOf<"subagent_update" | "session_message" | "session_message_chunk">,
+  lost?: Lost,
 ): Encoded {
   if (update.sessionUpdate === "session_message_chunk") {
     const content = contentToV1(update.content);

@@ -8,17 +8,16 @@ import { methodTable } from "../../wire/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type {
   Activation,
-  AgentCapabilities,
   AgentEdition,
   AgentOp,
   AgentOpResult,
   ClientCapabilities,
   Introduction,
 } from "../agent-edition.ts";
+import { agentPlaces, clientPlaces, fromWire, toWire } from "../capabilities.ts";
 import { partsMetaOf, withPartsMeta } from "../capability-meta.ts";
 import { passThroughOp } from "../pass-through.ts";
-import { unstableToWire } from "../unstable-capabilities.ts";
-import { markers, metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
+import { metaOf, pageToWire, sharedOp, withMeta } from "../wire-fields.ts";
 import { askToWire, updateToWire } from "./update.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
@@ -40,7 +39,14 @@ export const v2AgentEdition: AgentEdition = {
   introduce: (agent, lost): Immutable<wire.InitializeResponse> => ({
     protocolVersion: 2,
     info: agent.info ?? { name: "unknown", version: "unknown" },
-    capabilities: withPartsMeta(capabilities(agent.capabilities), agent.capabilities.partsMeta, lost),
+    capabilities: withPartsMeta(
+      {
+        ...toWire(agentPlaces, 2, agent.capabilities, { session: { prompt: {}, mcp: {} } }),
+        ...metaOf(agent.capabilities),
+      },
+      agent.capabilities.partsMeta,
+      lost,
+    ),
     authMethods: agent.authMethods,
     ...withMeta(agent._meta),
   }),
@@ -73,40 +79,11 @@ function client(params: object): Introduction<ClientCapabilities> {
   return {
     info: info as Implementation, // validated by the method's row
     capabilities: {
-      readTextFile: false,
-      writeTextFile: false,
-      terminal: false,
-      terminalAuth: can.auth?.terminal != null,
-      elicitationForm: can.elicitation?.form != null,
-      elicitationUrl: can.elicitation?.url != null,
-      booleanOptions: true,
-      notices: true,
-      compaction: true,
-      plans: true,
-      subagents: true,
-      terminalOutput: true,
+      ...fromWire(clientPlaces, 2, can),
       ...metaOf(can),
       ...partsMetaOf(can),
     },
     ...metaOf(params),
-  };
-}
-
-function capabilities(can: AgentCapabilities): wire.AgentCapabilities {
-  const { session, ...parts } = unstableToWire(can);
-  return {
-    session: {
-      prompt: markers(can, "image", "audio", "embeddedContext"),
-      mcp: optional({
-        stdio: can.mcpStdio ? {} : undefined,
-        http: can.mcpHttp ? {} : undefined,
-        acp: can.mcpAcp ? {} : undefined,
-      }),
-      ...markers(can, "delete", "additionalDirectories"),
-      ...session,
-    },
-    ...parts,
-    ...metaOf(can),
   };
 }
 

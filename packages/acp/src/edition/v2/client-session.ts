@@ -3,8 +3,7 @@
 
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import { promptError } from "../../model/prompt-error.ts";
-import type { PromptResult, SessionUpdate, StopReason } from "../../model/update.ts";
+import { type PromptResult, promptError, type SessionUpdate, type StopReason } from "../../model/update.ts";
 import { WholeFirst } from "../../model/whole-first.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";

@@ -13,9 +13,9 @@ import type {
 } from "../../model/content.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { Activation, AgentIntroduction } from "../agent-edition.ts";
+import { agentPlaces, fromWire } from "../capabilities.ts";
 import { partsMetaOf } from "../capability-meta.ts";
 import type { ClientEdition } from "../client-edition.ts";
-import { unstableFromWire } from "../unstable-capabilities.ts";
 import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
 import { V2ClientSession } from "./client-session.ts";
 
@@ -92,28 +92,10 @@ function checkForm({
 
 function agent(result: object): AgentIntroduction {
   const { info, capabilities: can = {}, authMethods = [] } = result as wire.InitializeResponse;
-  const session = can.session ?? undefined;
-  const has = session !== undefined;
   return {
     info: info as Implementation, // validated by the method's row
     capabilities: {
-      image: session?.prompt?.image != null,
-      audio: session?.prompt?.audio != null,
-      embeddedContext: session?.prompt?.embeddedContext != null,
-      mcpStdio: session?.mcp?.stdio != null,
-      mcpHttp: session?.mcp?.http != null,
-      mcpSse: false,
-      mcpAcp: session?.mcp?.acp != null,
-      sessions: has,
-      load: has,
-      resume: has,
-      list: has,
-      close: has,
-      ...unstableFromWire(session, can),
-      delete: session?.delete != null,
-      additionalDirectories: session?.additionalDirectories != null,
-      // a second prompt may join the work that is running
-      steer: has,
+      ...fromWire(agentPlaces, 2, can),
       logout: authMethods.length > 0,
       ...metaOf(can),
       ...partsMetaOf(can),

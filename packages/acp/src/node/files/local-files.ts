@@ -3,8 +3,12 @@
 import { constants } from "node:buffer";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { Files, ReadTextOptions } from "../../model/services.ts";
-import { canUseDescriptors, descriptorAccess } from "./descriptor-access.ts";
-import type { DirectoryAccess } from "./directory-access.ts";
+import {
+  canUseDescriptors,
+  type DirectoryAccess,
+  descriptorAccess,
+  portableAccess,
+} from "./directory-access.ts";
 import {
   type DirectoryEntry,
   entriesOf,
@@ -15,7 +19,6 @@ import {
 } from "./directory-entries.ts";
 import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
-import { portableAccess } from "./portable-access.ts";
 import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
 import { Roots } from "./roots.ts";
 import { SeenVersions, type Workspace } from "./workspace.ts";
@@ -89,120 +92,73 @@ export function localFiles(options: LocalFilesOptions): LocalFiles {
 }
 
 export function localFilesWith(access: DirectoryAccess, options: LocalFilesOptions): LocalFiles {
-  return new RootedFiles(access, options);
-}
+  const { maxReadBytes = defaultMaxReadBytes, expectUnchanged = true } = options;
+  const most = constants.MAX_STRING_LENGTH;
+  if (!Number.isInteger(maxReadBytes) || maxReadBytes < 1 || maxReadBytes > most) {
+    const wanted = `maxReadBytes must be a whole number from 1 to ${most}`;
+    throw fileError("invalid_argument", `${wanted}, got ${String(maxReadBytes)}`);
+  }
+  const seen = expectUnchanged ? new SeenVersions() : undefined;
+  const workspace: Workspace = { access, roots: new Roots(options.roots, access), maxReadBytes, seen };
+  let running = 0;
+  let closed: PromiseWithResolvers<void> | undefined;
 
-class RootedFiles implements LocalFiles {
-  readonly canRead = true;
-  readonly canWrite = true;
-  readonly #workspace: Workspace;
-  #running = 0;
-  #closed: PromiseWithResolvers<void> | undefined;
-
-  constructor(access: DirectoryAccess, options: LocalFilesOptions) {
-    const { maxReadBytes = defaultMaxReadBytes, expectUnchanged = true } = options;
-    const most = constants.MAX_STRING_LENGTH;
-    if (!Number.isInteger(maxReadBytes) || maxReadBytes < 1 || maxReadBytes > most) {
-      const wanted = `maxReadBytes must be a whole number from 1 to ${most}`;
-      throw fileError("invalid_argument", `${wanted}, got ${String(maxReadBytes)}`);
-    }
-    const seen = expectUnchanged ? new SeenVersions() : undefined;
-    this.#workspace = { access, roots: new Roots(options.roots, access), maxReadBytes, seen };
+  // the descriptor of a root that is closed during an operation could come to mean another file
+  function closeWhenIdle(): void {
+    if (closed === undefined || running > 0) return;
+    workspace.roots.close();
+    closed.resolve();
   }
 
-  async readText(path: string, options: ReadTextOptions = {}): Promise<string> {
-    return (await this.read(path, options)).text;
+  function close(): Promise<void> {
+    closed ??= Promise.withResolvers<void>();
+    closeWhenIdle();
+    return closed.promise;
   }
 
-  read(path: string, options: ReadTextOptions = {}): Promise<TextFile> {
-    return this.#at("read", path, options.signal, (target) => readTextFile(this.#workspace, target, options));
-  }
-
-  readBytes(
-    path: string,
-    options: Pick<ReadTextOptions, "signal" | "followLinks"> = {},
-  ): Promise<Uint8Array> {
-    return this.#at("read", path, options.signal, async (target) => {
-      return (await readBytes(this.#workspace, target, options)).bytes;
-    });
-  }
-
-  stat(path: string): Promise<FileFacts> {
-    return this.#at("stat", path, undefined, async (target) => factsOf(this.#workspace, target));
-  }
-
-  realPath(path: string): Promise<string> {
-    return this.#at("stat", path, undefined, async (target) => realPath(this.#workspace, target));
-  }
-
-  list(path: string): Promise<readonly DirectoryEntry[]> {
-    return this.#at("list", path, undefined, async (target) => entriesOf(this.#workspace, target));
-  }
-
-  remove(path: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#at("remove", path, options.signal, (target) =>
-      removeEntry(this.#workspace, target, options),
-    );
-  }
-
-  move(from: string, to: string): Promise<void> {
-    return this.#at("move", from, undefined, async (target) =>
-      moveEntry(this.#workspace, target, parseFilePath(to)),
-    );
-  }
-
-  async writeText(path: string, content: string, options: LocalWriteOptions = {}): Promise<void> {
-    await this.write(path, content, options);
-  }
-
-  write(path: string, content: string, options: LocalWriteOptions = {}): Promise<WrittenFile> {
-    return this.#at("write", path, options.signal, (target) =>
-      writeTextFile(this.#workspace, target, content, options),
-    );
-  }
-
-  writeBytes(path: string, bytes: Uint8Array, options: LocalWriteOptions = {}): Promise<WrittenFile> {
-    return this.#at("write", path, options.signal, (target) =>
-      writeBytesFile(this.#workspace, target, bytes, options),
-    );
-  }
-
-  close(): Promise<void> {
-    this.#closed ??= Promise.withResolvers<void>();
-    this.#closeWhenIdle();
-    return this.#closed.promise;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #at<Result>(
+  async function at<Result>(
     action: FileAction,
     path: string,
     signal: AbortSignal | undefined,
-    work: (target: FilePath) => Promise<Result>,
+    work: (target: FilePath) => Promise<Result> | Result,
   ): Promise<Result> {
     const target = parseFilePath(path);
-    if (this.#closed !== undefined) {
+    if (closed !== undefined) {
       throw fileError("unavailable", `cannot ${action} ${quoted(path)}: these files have been closed`, path);
     }
     throwIfAborted(signal, path);
-    this.#running += 1;
+    running += 1;
     try {
       return await work(target);
     } catch (error) {
       throw fileErrorFrom(error, action, path);
     } finally {
-      this.#running -= 1;
-      this.#closeWhenIdle();
+      running -= 1;
+      closeWhenIdle();
     }
   }
 
-  // the descriptor of a root that is closed during an operation could come to mean another file
-  #closeWhenIdle(): void {
-    if (this.#closed === undefined || this.#running > 0) return;
-    this.#workspace.roots.close();
-    this.#closed.resolve();
-  }
+  const files: LocalFiles = {
+    canRead: true,
+    canWrite: true,
+    readText: async (path, how) => (await files.read(path, how)).text,
+    read: (path, how = {}) => at("read", path, how.signal, (target) => readTextFile(workspace, target, how)),
+    readBytes: (path, how = {}) =>
+      at("read", path, how.signal, async (target) => (await readBytes(workspace, target, how)).bytes),
+    stat: (path) => at("stat", path, undefined, (target) => factsOf(workspace, target)),
+    realPath: (path) => at("stat", path, undefined, (target) => realPath(workspace, target)),
+    list: (path) => at("list", path, undefined, (target) => entriesOf(workspace, target)),
+    remove: (path, how = {}) =>
+      at("remove", path, how.signal, (target) => removeEntry(workspace, target, how)),
+    move: (from, to) =>
+      at("move", from, undefined, (target) => moveEntry(workspace, target, parseFilePath(to))),
+    writeText: async (path, content, how) => void (await files.write(path, content, how)),
+    write: (path, content, how = {}) =>
+      at("write", path, how.signal, (target) => writeTextFile(workspace, target, content, how)),
+    writeBytes: (path, bytes, how = {}) =>
+      at("write", path, how.signal, (target) => writeBytesFile(workspace, target, bytes, how)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return files;
 }

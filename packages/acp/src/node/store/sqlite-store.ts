@@ -1,20 +1,12 @@
 // Stores sessions in a SQLite file that many processes can share.
 
 import { isAbsolute } from "node:path";
-import { checkOptions, type Keys } from "../../base/known-options.ts";
+import { checkOptions } from "../../base/known-options.ts";
+import { sqliteStoreKeys } from "../../base/option-keys.gen.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { StoredEntry } from "../../model/store.ts";
 import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
-
-const knownOptions: Keys<SqliteStoreOptions> = {
-  path: true,
-  durability: true,
-  create: true,
-  maxBytes: true,
-  busyTimeoutMs: true,
-  log: true,
-};
 
 /**
  * Creates a store of sessions in a SQLite file that many processes can share. The file is opened with the first call.
@@ -33,7 +25,7 @@ const knownOptions: Keys<SqliteStoreOptions> = {
 export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
   const options = typeof given === "string" ? { path: given } : given;
   checkPath(options?.path);
-  checkOptions("sqliteStore", options, knownOptions);
+  checkOptions("sqliteStore", options, sqliteStoreKeys);
   const held = new Set<string>();
   let opening: Promise<OpenStore> | undefined;
   let current: OpenStore | undefined;

@@ -4,22 +4,24 @@ import { isAbsolute } from "node:path";
 import { ByteTail } from "../../base/byte-tail.ts";
 import { checkOptions } from "../../base/known-options.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
+import { createTerminalKeys, localTerminalsKeys } from "../../base/option-keys.gen.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import type { CreateTerminalOptions, Terminals } from "../../model/services.ts";
-import { createTerminalKeys } from "../../model/terminal-options.ts";
 import {
   type ByteSink,
   checkedByteLimit,
   checkedTimeout,
   commandSpec,
   type RunningCommand,
+  startFailure,
   type TerminalCommand,
+  terminalsClosed,
+  tooManyTerminals,
+  unknownTerminal,
 } from "./command.ts";
-import { OutputListeners } from "./output-listeners.ts";
 import { startPiped } from "./piped-command.ts";
 import { type PtySpawn, startPty } from "./pty-command.ts";
-import { type LocalTerminal, Terminal } from "./terminal.ts";
-import { startFailure, terminalsClosed, tooManyTerminals, unknownTerminal } from "./terminal-errors.ts";
+import { type LocalTerminal, OutputListeners, Terminal } from "./terminal.ts";
 
 /** The directory, environment and limits of commands. */
 export interface LocalTerminalsOptions {
@@ -64,18 +66,6 @@ export interface LocalTerminals extends Terminals {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const knownOptions = {
-  cwd: true,
-  env: true,
-  maxTerminals: true,
-  maxOutputByteLimit: true,
-  killMs: true,
-  pty: true,
-  wrap: true,
-  onOutput: true,
-  onExit: true,
-} as const;
-
 const mebibyte = 1024 * 1024;
 
 /**
@@ -90,7 +80,7 @@ const mebibyte = 1024 * 1024;
  * client({ name: "my-client", version: "1.0.0", terminals: (session) => localTerminals({ cwd: session.cwd }) });
  */
 export function localTerminals(options: LocalTerminalsOptions): LocalTerminals {
-  checkOptions("localTerminals", options, knownOptions);
+  checkOptions("localTerminals", options, localTerminalsKeys);
   if (!isAbsolute(options.cwd)) throw new TypeError(`cwd must be an absolute path, got "${options.cwd}"`);
   return new TerminalTable(options);
 }

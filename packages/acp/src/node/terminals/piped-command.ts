@@ -14,8 +14,7 @@ import { optional } from "../../base/objects.ts";
 import type { ExitStatus } from "../../model/content.ts";
 import { hasPid, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
-import type { ByteSink, RunningCommand, TerminalCommand } from "./command.ts";
-import { startFailure } from "./terminal-errors.ts";
+import { type ByteSink, type RunningCommand, startFailure, type TerminalCommand } from "./command.ts";
 
 /** The size of a pipe on Linux. */
 const readBytes = 64 * 1024;

@@ -8,8 +8,7 @@ import type { ExitStatus } from "../../model/content.ts";
 import { findProgram } from "../path-search.ts";
 import { type OwnedChild, ProcessGroup } from "../process-group.ts";
 import { groupMark } from "../watchdog.ts";
-import type { ByteSink, RunningCommand, TerminalCommand } from "./command.ts";
-import { startFailure } from "./terminal-errors.ts";
+import { type ByteSink, type RunningCommand, startFailure, type TerminalCommand } from "./command.ts";
 
 /** The `spawn` function of `@lydell/node-pty` or `node-pty`, or a similar one. */
 export type PtySpawn = (command: string, args: string[], options: PtyOptions) => Pty;

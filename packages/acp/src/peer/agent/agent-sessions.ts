@@ -12,16 +12,22 @@ import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
-import { ConnectionWork, connectionEnded } from "./connection-work.ts";
 import { HandledOp } from "./handled-request.ts";
-import type { Holder, LiveSession, LiveSessions } from "./live-sessions.ts";
+import {
+  type ConnectionWork,
+  connectionEnded,
+  connectionWork,
+  type Holder,
+  type LiveSession,
+  type LiveSessions,
+} from "./live-sessions.ts";
 import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
 import { keepCurrent, sessionSetup } from "./session-setup.ts";
-import { StoredSessions } from "./stored-sessions.ts";
+import { type StoredSessions, storedSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
 
 /** How long the end of a connection waits for sessions that are being opened. */
@@ -59,9 +65,9 @@ export class AgentSessions implements Holder {
     this.sender = sender;
     this.#definition = definition;
     this.#store = store;
-    this.#stored = new StoredSessions(definition, store, parts);
+    this.#stored = storedSessions(definition, store, parts);
     this.#live = live;
-    this.#work = new ConnectionWork(live.order);
+    this.#work = connectionWork(live.order);
   }
 
   get state(): Holder["state"] {

@@ -1,63 +1,17 @@
 // Checks the definition of an agent when the agent is created.
 
 import { milliseconds } from "../../base/deadline.ts";
-import type { Keys } from "../../base/known-options.ts";
 import { isObject } from "../../base/objects.ts";
+import { agentPartsGroups, agentPartsKeys } from "../../base/option-keys.gen.ts";
 import { defaultEditions } from "../../edition/negotiate.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { lists } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, sharedKeys } from "../base/definition-rules.ts";
+import { checkDefinition } from "../base/definition-rules.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-
-const agentKeys: Keys<AgentDefinition> = {
-  ...sharedKeys,
-  prompt: true,
-  session: true,
-  auth: true,
-  providers: true,
-  promptCapabilities: true,
-  mcpServers: true,
-  mcpAgents: true,
-  mcpCapabilities: true,
-  concurrentPrompts: true,
-  exposeErrors: true,
-};
-const groupKeys: GroupKeys<
-  AgentDefinition,
-  "session" | "auth" | "providers" | "promptCapabilities" | "mcpCapabilities" | "extensions" | "connection"
-> = {
-  session: {
-    open: true,
-    close: true,
-    onList: true,
-    onDelete: true,
-    setConfigOption: true,
-    onArchive: true,
-    onUnarchive: true,
-    onSetTitle: true,
-    onStatus: true,
-    initialOptions: true,
-    store: true,
-    maxUnstored: true,
-  },
-  auth: { methods: true, login: true, logout: true, isLoggedIn: true, status: true },
-  providers: { list: true, set: true, disable: true },
-  promptCapabilities: { image: true, audio: true, embeddedContext: true },
-  mcpCapabilities: { http: true, sse: true },
-  extensions: { requests: true, notifications: true },
-  connection: {
-    limits: true,
-    tap: true,
-    batches: true,
-    drainMs: true,
-    clientTimeoutMs: true,
-    cancelGraceMs: true,
-  },
-};
 
 /** Throws a TypeError for a definition that could not be served. */
 export function checkAgentDefinition(definition: AgentDefinition): void {
-  checkDefinition("agent", definition, agentKeys, groupKeys);
+  checkDefinition("agent", definition, agentPartsKeys, agentPartsGroups);
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");
   const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;

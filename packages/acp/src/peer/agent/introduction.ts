@@ -1,16 +1,18 @@
 // Declares in `initialize` what an agent is and offers.
 
-import { optional } from "../../base/objects.ts";
+import { isObject, optional } from "../../base/objects.ts";
 import type {
   AgentCapabilities,
   AgentIntroduction,
   ClientCapabilities,
 } from "../../edition/agent-edition.ts";
-import { unstableCapabilities } from "../../edition/unstable-capabilities.ts";
+import { unstableCapabilities } from "../../edition/capabilities.ts";
+import { RequestError, readableThrown } from "../../jsonrpc/errors.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import { completeConfigOptions } from "../../model/outgoing.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { mcpKinds } from "./request-rules.ts";
+import type { SessionSender } from "./session/session-sender.ts";
 
 interface Surroundings {
   /** The client wants to know the options of sessions before it has one. */
@@ -60,7 +62,6 @@ function features(definition: AgentDefinition, speaksDialect: boolean): AgentCap
     mcpStdio: true,
     mcpHttp: mcp.http,
     mcpSse: mcp.sse,
-    mcpAcp,
     sessions: true,
     load: true,
     resume: true,
@@ -68,9 +69,37 @@ function features(definition: AgentDefinition, speaksDialect: boolean): AgentCap
     close: true,
     delete: true,
     ...unstableCapabilities(unstable),
+    mcpAcp,
     steer: definition.concurrentPrompts === "inbox",
     additionalDirectories: true,
     logout: definition.auth?.logout !== undefined,
     providers: definition.providers !== undefined,
   };
+}
+
+type Client = Pick<SessionSender, "edition" | "client">;
+
+/** Data of errors is at most 1 KiB. */
+const mostCharacters = 900;
+
+/** Names the logins that this client was shown, unless they are too many for an error. */
+export function loginNeeded(
+  definition: AgentDefinition,
+  { edition, client }: Client,
+  { kind, message, data }: RequestError = RequestError.authRequired(),
+): RequestError {
+  const authMethods = edition.authMethods(authMethodsFor(definition, client.capabilities));
+  const isShown = authMethods.length > 0 && JSON.stringify(authMethods).length < mostCharacters;
+  const { authMethods: _, ...more } = isObject(data) ? data : {};
+  return new RequestError(kind, message, {
+    data: { ...more, reason: "auth_required", ...(isShown && { authMethods }) },
+  });
+}
+
+/** The error that a handler threw. One that says no more than that a login is needed gets the logins. */
+export function withLogins(thrown: unknown, definition: AgentDefinition, client: Client): unknown {
+  const error = readableThrown(thrown);
+  if (!(error instanceof RequestError) || error.kind !== "auth_required") return error;
+  const reason = isObject(error.data) ? error.data["reason"] : undefined;
+  return reason === undefined || reason === "auth_required" ? loginNeeded(definition, client, error) : error;
 }

@@ -1,6 +1,7 @@
 // The live sessions of an agent. Each is held by one connection, and another one may take it over.
 
 import { withTimeout } from "../../base/abortable.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import { SessionOrder } from "../base/session-order.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { HandledOp } from "./handled-request.ts";
@@ -101,4 +102,41 @@ export class LiveSessions {
 
 function closeFailed({ sessionId, updates }: ServedSession, error: unknown): void {
   updates.sender.log("error", "closing a session failed", { sessionId, error });
+}
+
+export type ConnectionWork = ReturnType<typeof connectionWork>;
+
+/** The work on sessions that the requests of one connection have begun. `order` is that of all connections. */
+export function connectionWork(order: SessionOrder) {
+  const running = new Set<Promise<unknown>>();
+  /** Gives the work up that waits for its turn, or holds others up. */
+  const giveUps = new Set<(reason: Error) => void>();
+  const work = {
+    isEnding: false,
+    /** Runs work on a session after the work before it, of other connections too. */
+    async inOrder<Result>(sessionId: string, run: () => Promise<Result>): Promise<Result> {
+      const given = Promise.withResolvers<never>();
+      given.promise.catch(() => undefined);
+      giveUps.add(given.reject);
+      const ordered = order.run(sessionId, () => Promise.race([run(), given.promise]));
+      running.add(ordered);
+      try {
+        return await ordered;
+      } finally {
+        running.delete(ordered);
+        giveUps.delete(given.reject);
+      }
+    },
+    /** Waits for what runs. What hangs must not keep other connections from its session. */
+    async end(graceMs: number): Promise<void> {
+      work.isEnding = true;
+      await withTimeout(graceMs, Promise.allSettled(running));
+      for (const giveUp of giveUps) giveUp(connectionEnded());
+    },
+  };
+  return work;
+}
+
+export function connectionEnded(): RequestError {
+  return new RequestError("cancelled", "the connection has ended");
 }

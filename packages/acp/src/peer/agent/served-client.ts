@@ -11,6 +11,7 @@ import type {
   PromptOp,
   SessionOp,
 } from "../../edition/agent-edition.ts";
+import { clientPlaces, fromWire } from "../../edition/capabilities.ts";
 import { understands } from "../../edition/dialect.ts";
 import { defaultEditions, type EditionName, versionsOf } from "../../edition/negotiate.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
@@ -31,8 +32,7 @@ import type { AgentConnection } from "./agent.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { AgentSessions, type AgentSessionsParts } from "./agent-sessions.ts";
 import { type AgentHost, AgentWire } from "./agent-wire.ts";
-import { introduction } from "./introduction.ts";
-import { loginNeeded, withLogins } from "./login-needed.ts";
+import { introduction, loginNeeded, withLogins } from "./introduction.ts";
 import { sentAtOnce } from "./session/session-updates.ts";
 import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 
@@ -44,20 +44,7 @@ interface ServedClientParts extends AgentSessionsParts {
 }
 
 /** What is known of a client before its handshake. */
-const noCapabilities: ClientCapabilities = {
-  readTextFile: false,
-  writeTextFile: false,
-  terminal: false,
-  terminalAuth: false,
-  elicitationForm: false,
-  elicitationUrl: false,
-  booleanOptions: false,
-  notices: false,
-  compaction: false,
-  plans: false,
-  subagents: false,
-  terminalOutput: false,
-};
+const noCapabilities: ClientCapabilities = fromWire(clientPlaces, 1, {});
 
 export class ServedClient implements AgentHost, AgentConnection {
   readonly closed: Promise<ConnectionError>;
@@ -114,13 +101,8 @@ export class ServedClient implements AgentHost, AgentConnection {
     return this.close();
   }
 
-  request(
-    method: `_${string}`,
-    params?: unknown,
-    options: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<unknown> {
-    return this.#wire.requestExtension(method, params, options);
-  }
+  readonly request: AgentConnection["request"] = (method, params, options = {}) =>
+    this.#wire.requestExtension(method, params, options);
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {
     if (!this.#wire.isOpen)

@@ -2,34 +2,19 @@
 
 import { withTimeout } from "../../base/abortable.ts";
 import { backgroundDeadline, type Deadline } from "../../base/deadline.ts";
-import { bindMethods, optional } from "../../base/objects.ts";
+import { optional } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type {
-  AvailableCommand,
-  BackgroundWork,
-  Meta,
-  SessionConfigOption,
-  SystemPrompt,
-} from "../../model/content.ts";
-import { type JsonValue, optionValue } from "../../model/custom-types.ts";
-import type { Entry } from "../../model/entry.ts";
-import {
-  completeCommands,
-  completeConfigOptions,
-  completeUpdate,
-  type OutgoingCommand,
-  type OutgoingConfigOption,
-  type OutgoingUpdate,
-} from "../../model/outgoing.ts";
-import type { PromptResult } from "../../model/update.ts";
+import type { AvailableCommand, Meta, SessionConfigOption, SystemPrompt } from "../../model/content.ts";
+import { optionValue } from "../../model/custom-types.ts";
+import { completeCommands, completeConfigOptions, completeUpdate } from "../../model/outgoing.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { takenState } from "../base/taken-session.ts";
 import { type SessionMcpServer, SessionServers } from "../mcp/session-servers.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
-import { BackgroundTools } from "./background-tools.ts";
-import { withLogins } from "./login-needed.ts";
+import { type BackgroundTools, backgroundTools } from "./background-tools.ts";
+import { withLogins } from "./introduction.ts";
 import { storedValues } from "./request-rules.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -47,7 +32,6 @@ import {
 import { checkTool } from "./turn/running-tool-call.ts";
 import type { RunningTurn } from "./turn/running-turn.ts";
 import { ShownTerminal } from "./turn/shown-terminal.ts";
-import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./turn/tool-call.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
 /** How long closing a session waits for its cancelled turn, and for its store. */
@@ -55,21 +39,7 @@ const closeGraceMs = 5_000;
 
 const defaultCancelGraceMs = 10_000;
 
-/** These work without their session, as after `const { setTitle } = turn.session`. */
-const sessionMethods = [
-  "configOption",
-  "setConfigOptions",
-  "setAvailableCommands",
-  "setTitle",
-  "completeElicitation",
-  "update",
-  "runInBackground",
-  "setBackgroundWork",
-  "terminal",
-  "runTurn",
-  "history",
-] as const satisfies readonly (keyof AgentSession)[];
-
+/** What an app calls works without its session too, as after `const { setTitle } = turn.session`. */
 export class ServedSession implements AgentSession {
   data: unknown;
   /** The custom data of the answer that opened it, and of those that open it again. */
@@ -97,9 +67,8 @@ export class ServedSession implements AgentSession {
     sender: SessionSender,
     log: SessionLog,
   ) {
-    bindMethods(this, sessionMethods);
     this.updates = new SessionUpdates(sessionId, sender, log);
-    this.#background = new BackgroundTools(this.updates, (method) => this.#checkOpen(method));
+    this.#background = backgroundTools(this.updates, (method) => this.#checkOpen(method));
     this.#activation = activation;
     this.#servers = new SessionServers(definition, activation, sender);
     this.#definition = definition;
@@ -147,11 +116,10 @@ export class ServedSession implements AgentSession {
     return this.#turn?.hasEnded ? undefined : this.#turn;
   }
 
-  configOption(configId: string): JsonValue | undefined {
-    return optionValue(this.#options.find((each) => each.configId === configId));
-  }
+  readonly configOption: AgentSession["configOption"] = (configId) =>
+    optionValue(this.#options.find((each) => each.configId === configId));
 
-  completeElicitation(elicitationId: string, { _meta }: { readonly _meta?: Meta } = {}): void {
+  readonly completeElicitation: AgentSession["completeElicitation"] = (elicitationId, { _meta } = {}) => {
     const { sender, client } = this.updates;
     if (!client.endUrl(elicitationId)) {
       const got = JSON.stringify(elicitationId);
@@ -160,31 +128,31 @@ export class ServedSession implements AgentSession {
       );
     }
     sender.notify("elicitation/complete", { elicitationId, ...optional({ _meta }) });
-  }
+  };
 
-  setConfigOptions(given: readonly OutgoingConfigOption[]): void {
+  readonly setConfigOptions: AgentSession["setConfigOptions"] = (given) => {
     const options = completeConfigOptions(given);
     this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
     this.updates.log.patch({ config: storedValues(options) });
     if (this.#isAnnounced)
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
-  }
+  };
 
-  setAvailableCommands(commands: readonly OutgoingCommand[]): void {
+  readonly setAvailableCommands: AgentSession["setAvailableCommands"] = (commands) => {
     const availableCommands = completeCommands(commands);
     this.updates.check({ sessionUpdate: "available_commands_update", availableCommands });
     this.#commands = availableCommands;
     if (this.#isAnnounced)
       void this.updates.update({ sessionUpdate: "available_commands_update", availableCommands });
-  }
+  };
 
-  setTitle(title: string): void {
+  readonly setTitle: AgentSession["setTitle"] = (title) => {
     // a generated title does not replace the user's (A117)
     if (this.#hasUserTitle) return;
     void this.update({ sessionUpdate: "session_info_update", title });
     this.updates.log.patch({ title });
-  }
+  };
 
   /** The user has set the title, and it is stored. */
   renamed(title: string): void {
@@ -192,31 +160,27 @@ export class ServedSession implements AgentSession {
     void this.update({ sessionUpdate: "session_info_update", title });
   }
 
-  update(update: OutgoingUpdate): Promise<void> {
+  readonly update: AgentSession["update"] = (update) => {
     this.#checkOpen("session.update");
     return this.updates.update(completeUpdate(update)) ?? sentAtOnce;
-  }
+  };
 
-  history(): AsyncIterable<Entry> {
-    return this.updates.log.history();
-  }
+  readonly history: AgentSession["history"] = () => this.updates.log.history();
 
-  setBackgroundWork(work: readonly BackgroundWork[]): void {
-    this.updates.setBackground(work);
-  }
+  readonly setBackgroundWork: AgentSession["setBackgroundWork"] = (work) => this.updates.setBackground(work);
 
-  runInBackground<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
+  readonly runInBackground: AgentSession["runInBackground"] = (start, run) => {
     this.#checkOpen("session.runInBackground");
     checkTool("session.runInBackground", start, run);
     return this.#background.run(start, this.cwd, run);
-  }
+  };
 
-  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+  readonly terminal: AgentSession["terminal"] = (options = {}) => {
     this.#checkOpen("session.terminal");
     return new ShownTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
-  }
+  };
 
-  runTurn(run: (turn: Turn) => Promise<PromptEnd> | PromptEnd): Promise<PromptResult> {
+  readonly runTurn: AgentSession["runTurn"] = (run) => {
     return new Promise((resolve) => {
       const withdrawn = () => resolve({ stopReason: "cancelled" });
       warnOfWait(this.updates, () => this.#turn);
@@ -231,7 +195,7 @@ export class ServedSession implements AgentSession {
         withdrawn,
       });
     });
-  }
+  };
 
   #checkOpen(method: string): void {
     if (this.updates.isClosed)

@@ -14,7 +14,7 @@ import {
 import { agent, type HandledRequest, RequestError } from "../../index.ts";
 import type { AuthAccount, AuthStatus, Provider, ProviderSetting } from "../../model.ts";
 import { memoryPair } from "../../transport.ts";
-import { agentPeer, clientPeer } from "../../v1.ts";
+import { agentPeer, clientPeer } from "../../v1.gen.ts";
 
 const prompt = () => undefined;
 const method = { type: "agent" as const, methodId: "key", name: "Key" };

@@ -104,17 +104,12 @@ export class BoundWire {
     params: unknown,
     options: RequestOptions<Result>,
   ): Promise<Result> {
-    const { bound, receive } = this.#sendable(this.#sentRequests, method);
-    const valid = checked(bound, encodeParams(bound, params));
+    const { params: valid, receive } = this.prepare(method, params);
     const { signal, cancelGraceMs, timeoutMs, receive: after } = options;
-    return connection.request(method, valid, {
-      signal,
-      cancelGraceMs,
-      timeoutMs,
-      // without a hook of its own the caller gets the decoded result, which is a Result
-      receive:
-        after === undefined ? (receive as (result: unknown) => Result) : (result) => after(receive(result)),
-    });
+    // without a hook of its own the caller gets the decoded result, which is a Result
+    const decoded = receive as (result: unknown) => Result;
+    const hook = after === undefined ? decoded : (result: unknown) => after(receive(result));
+    return connection.request(method, valid, { signal, cancelGraceMs, timeoutMs, receive: hook });
   }
 
   /** Validates a request that the caller sends, and returns the decoder of its result. */

@@ -1,31 +1,12 @@
 // Checks the parts that definitions of agents and clients share.
 
-import { type Keys, unknownOption } from "../../base/known-options.ts";
+import { unknownOption } from "../../base/known-options.ts";
 import { nearestWord } from "../../base/nearest-word.ts";
 import { isObject } from "../../base/objects.ts";
 import { knownDialects } from "../../edition/dialect-tells.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
-
-/** Every key of the groups of a definition. */
-export type GroupKeys<Definition, Group extends keyof Definition> = {
-  readonly [Name in Group]: Keys<NonNullable<Definition[Name]>>;
-};
-
-export const sharedKeys = {
-  name: true,
-  version: true,
-  title: true,
-  editions: true,
-  unstable: true,
-  log: true,
-  extensions: true,
-  connection: true,
-  mcp: true,
-  _meta: true,
-  handshakeMeta: true,
-} as const;
 
 /**
  * Custom data of the parts of a handshake.
@@ -119,7 +100,14 @@ export function checkDefinition(
       );
     refuseUnknown(`${role}: ${group}`, given, keys);
   }
-  checkCallbacks(role, definition);
+  const { log, mcp } = definition;
+  if (mcp !== undefined && !(isObject(mcp) && typeof mcp["providers"] === "function"))
+    throw new TypeError(
+      `${role}: mcp must be a kit such as mcpKit() of @parley/mcp, got ${argumentText(mcp)}`,
+    );
+  // a callback that is no function would fail when it is needed
+  if (log !== undefined && typeof log !== "function")
+    throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
   const extensions = isObject(definition["extensions"]) ? definition["extensions"] : {};
   for (const field of ["requests", "notifications"])
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
@@ -132,17 +120,6 @@ export function checkDefinition(
     if (typeof value !== "string" || value === "")
       throw new TypeError(`${role}: ${field} must be a string that is not empty, got ${String(value)}`);
   }
-}
-
-/** A callback that is no function would fail when it is needed. */
-function checkCallbacks(role: string, definition: Readonly<Record<string, unknown>>): void {
-  const { log, mcp } = definition;
-  if (mcp !== undefined && !(isObject(mcp) && typeof mcp["providers"] === "function"))
-    throw new TypeError(
-      `${role}: mcp must be a kit such as mcpKit() of @parley/mcp, got ${argumentText(mcp)}`,
-    );
-  if (log !== undefined && typeof log !== "function")
-    throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
 }
 
 function checkEditions(role: string, editions: unknown): void {

@@ -43,3 +43,41 @@ export async function loadClientVersion(version: ProtocolVersion): Promise<Bound
   const { v2ClientEdition: edition, methods } = await import("../../edition/v2/client.ts");
   return { edition, wire: { ...v2Wire, methods: complete(methods) } };
 }
+
+export class HeldInput {
+  #held: (() => void)[] | undefined = [];
+  #dropped: Error | undefined;
+
+  /** Runs the work now, or in order when `release` is called. */
+  notification(work: () => void): void {
+    if (this.#held === undefined) work();
+    else this.#held.push(work);
+  }
+
+  request(work: () => unknown): unknown {
+    const held = this.#held;
+    if (held === undefined) return work();
+    return new Promise((resolve, reject) => {
+      held.push(() => {
+        try {
+          if (this.#dropped !== undefined) throw this.#dropped;
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  /** Refuses the requests that are held, and drops the notifications. */
+  drop(error: Error): void {
+    this.#dropped = error;
+    this.release();
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const work of held) work();
+  }
+}

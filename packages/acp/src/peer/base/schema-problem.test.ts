@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as v1 from "../../v1.ts";
-import * as v2 from "../../v2.ts";
+import * as v1 from "../../v1.gen.ts";
+import * as v2 from "../../v2.gen.ts";
 
 for (const [version, { schemaProblem }] of Object.entries({ v1, v2 })) {
   test(`a value is checked against a type of the schema of ${version}, without being changed`, () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { barePeer, call, quiet } from "../../../test/support/connection-probe.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import { agentPeer, clientPeer } from "../../v1.ts";
+import { agentPeer, clientPeer } from "../../v1.gen.ts";
 
 test("a handler may return any thenable, also a promise of another realm", async () => {
   const foreign: unknown = runInNewContext("Promise.resolve({ protocolVersion: 1 })");

@@ -1,10 +1,19 @@
-// The interfaces of a typed peer on the raw wire of one version.
+// A typed peer on the raw wire of one version: everything is validated both ways, and nothing is translated.
 
+import { nearestWord } from "../../base/nearest-word.ts";
+import { isPromiseLike } from "../../base/objects.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import { Connection } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
-import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { type BoundMethod, Failure, modes, type Validator } from "../../wire/decode.ts";
+import type { WireVersion } from "../../wire/method-row.ts";
+import { BoundWire, extensionName, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
+import { checkUnstable } from "./definition-rules.ts";
 
 /** Requests by method: the form of `AgentRequests` and `ClientRequests`. */
 export type RequestMap<Map> = { [Method in keyof Map]: { params: unknown; result: unknown } };
@@ -107,4 +116,127 @@ export interface WirePeer<
   /** Rejects what is pending, lets running handlers answer, flushes and closes. Further calls do nothing. */
   close(reason?: string): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Why a value does not have a type of the schema. Never contains the value itself. */
+export interface SchemaProblem {
+  /** The location as a JSON pointer: `/content/text`; empty for the value itself. */
+  readonly path: string;
+  /** What the schema demands there. */
+  readonly expected: string;
+  /** What is there: a type, or a short literal if the type was right. */
+  readonly got: string;
+}
+
+export function problemOfType(
+  types: Readonly<Record<string, Validator>>,
+  type: string,
+  value: unknown,
+): SchemaProblem | undefined {
+  const validate = Object.hasOwn(types, type) ? types[type] : undefined;
+  if (validate !== undefined) return validate(value, modes.strict | modes.unstable);
+  const near = nearestWord(type, Object.keys(types));
+  throw new TypeError(
+    `schemaProblem: the schema has no type ${JSON.stringify(type)}${near === undefined ? "" : `; did you mean ${near}?`}`,
+  );
+}
+
+type AnyHandler = (params: unknown, request: WireRequest) => unknown;
+
+interface Settings extends Omit<WirePeerOptions<object, object>, "requests" | "notifications"> {
+  readonly role: Role;
+  readonly requests?: object | undefined;
+  readonly notifications?: object | undefined;
+}
+
+/** Connects one side. What it sends and receives is of the version that its types are of. */
+export function validatingPeer<
+  Requests extends RequestMap<Requests>,
+  Notifications extends NotificationMap<Notifications>,
+>(transport: Transport, version: WireVersion, options: Settings): WirePeer<Requests, Notifications> {
+  const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+  checkUnstable("unstable", options.unstable);
+  const wire = new BoundWire(version, role, unstable, guardedLog(log));
+  const connection = new Connection(transport, {
+    ...options,
+    // an agent's stdout may carry other people's prints: a client skips them instead of answering
+    noise: options.noise ?? (role === "client" ? "skip" : "answer"),
+    scopeOf: sessionOf,
+    refuseBatch,
+    handlers: {
+      request: requestDispatcher(wire, requests),
+      notification: notificationDispatcher(wire, notifications),
+    },
+  });
+  connection.idPolicy = version.idPolicy;
+  return {
+    closed: connection.closed,
+    get counters() {
+      return connection.counters;
+    },
+    request: (method, params, asked = {}) => wire.request(connection, method, params, asked),
+    notify: (method, params) => connection.notify(method, wire.notification(method, params)),
+    requestExtension: (method, params, asked = {}) =>
+      connection.request(extensionName(method), params, asked),
+    notifyExtension: (method, params) => connection.notify(extensionName(method), params),
+    batch(calls) {
+      const checkedCalls = calls.map((call) => {
+        if (call.method.startsWith("_")) return call;
+        if (call.notification) return { ...call, params: wire.notification(call.method, call.params) };
+        const { params, receive } = wire.prepare(call.method, call.params);
+        return { ...call, params, options: { ...call.options, receive } };
+      });
+      return connection.batch(checkedCalls);
+    },
+    close: (reason) => connection.close(reason),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}
+
+function requestDispatcher(wire: BoundWire, handlers: object): ConnectionOptions["handlers"]["request"] {
+  const handlerOf = new Map(Object.entries(handlers as Record<string, AnyHandler | undefined>));
+  return (method, params, request) => {
+    const handler = handlerOf.get(method);
+    const bound = wire.receivedRequest(method);
+    if (handler === undefined || (bound === undefined && !method.startsWith("_")))
+      throw RequestError.methodNotFound(method);
+    if (bound === undefined) return handler(params, request);
+    const result = handler(wire.requestParams(bound, params), request);
+    if (!isPromiseLike(result)) return wire.result(bound, result);
+    // of another realm or library, perhaps: made one of ours
+    return Promise.resolve(result).then((value) => wire.result(bound, value));
+  };
+}
+
+interface NotificationRow {
+  readonly handler: (params: unknown) => undefined;
+  /** Nothing for an extension. */
+  readonly bound: BoundMethod | undefined;
+}
+
+function notificationDispatcher(
+  wire: BoundWire,
+  handlers: object,
+): ConnectionOptions["handlers"]["notification"] {
+  const rows = new Map<string, NotificationRow>();
+  for (const [method, handler] of Object.entries(handlers as Record<string, NotificationRow["handler"]>)) {
+    const bound = wire.receivedNotification(method);
+    if (handler !== undefined && (bound !== undefined || method.startsWith("_")))
+      rows.set(method, { handler, bound });
+  }
+  // streams are of one method, and comparing two names costs less than hashing one
+  let lastMethod = "";
+  let last: NotificationRow | undefined;
+  return (method, params) => {
+    if (method !== lastMethod) {
+      last = rows.get(method);
+      lastMethod = method;
+    }
+    if (last === undefined) return undefined;
+    // the result is passed on: in JavaScript it may be a promise, which may reject
+    const { handler, bound } = last;
+    if (bound === undefined) return handler(params);
+    const decoded = wire.notificationParams(bound, params);
+    return decoded instanceof Failure ? undefined : handler(decoded);
+  };
 }

@@ -6,8 +6,7 @@ import type { Activation, AgentCapabilities } from "../../edition/agent-edition.
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
-import { checkAbsolute } from "./absolute-path.ts";
-import { checkCall } from "./call-options.ts";
+import { checkAbsolute, checkCall } from "./call-arguments.ts";
 import type { ReopenOptions } from "./client-connection.ts";
 import { needs } from "./session-requests.ts";
 

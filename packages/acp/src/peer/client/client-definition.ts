@@ -1,9 +1,9 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
 import { milliseconds } from "../../base/deadline.ts";
-import type { Keys } from "../../base/known-options.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
 import { optional } from "../../base/objects.ts";
+import { clientDefinitionGroups, clientDefinitionKeys } from "../../base/option-keys.gen.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -12,11 +12,11 @@ import type { Meta } from "../../model/content.ts";
 import type { McpKit } from "../../model/mcp.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { checkDefinition, type GroupKeys, type HandshakeMeta, sharedKeys } from "../base/definition-rules.ts";
+import { checkDefinition, type HandshakeMeta } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import type { McpReceipt } from "../mcp/receipts.ts";
 import { type ClientPolicy, checkPolicy, type McpToolCall } from "./policy/client-policy.ts";
-import type { PermissionAnswer } from "./policy/permission-answer.ts";
+import type { PermissionAnswer } from "./policy/permissions.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
 
 /** What a client does for agents, and what it allows. Only `name` and `version` are required. */
@@ -148,38 +148,9 @@ export interface RelayHooks {
   updateDropped(sessionId: string, what: string): void;
 }
 
-const clientKeys: Keys<ClientDefinition> = {
-  ...sharedKeys,
-  requestPermission: true,
-  policy: true,
-  elicit: true,
-  elicitationCompleted: true,
-  files: true,
-  terminals: true,
-  permitTool: true,
-  mcpReceipt: true,
-  auth: true,
-  strict: true,
-};
-const groupKeys: GroupKeys<ClientDefinition, "auth" | "extensions" | "connection"> = {
-  auth: { terminal: true },
-  extensions: { requests: true, notifications: true },
-  connection: {
-    limits: true,
-    tap: true,
-    batches: true,
-    noise: true,
-    drainMs: true,
-    maxUnreadUpdates: true,
-    maxUnreadChars: true,
-    mcpReceiptMs: true,
-    handshakeTimeoutMs: true,
-  },
-};
-
 /** Throws a TypeError for a definition that could not be served. */
 export function checkClientDefinition(definition: ClientDefinition): void {
-  checkDefinition("client", definition, clientKeys, groupKeys);
+  checkDefinition("client", definition, clientDefinitionKeys, clientDefinitionGroups);
   checkPolicy(definition.policy);
   const { mcpReceiptMs } = definition.connection ?? {};
   if (mcpReceiptMs !== undefined) milliseconds("client: connection.mcpReceiptMs", mcpReceiptMs);

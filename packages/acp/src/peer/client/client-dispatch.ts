@@ -22,12 +22,10 @@ import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
-import { DroppedUpdates } from "./dropped-updates.ts";
-import { LargeAnswers } from "./large-answers.ts";
-import { OrphanUpdates } from "./orphan-updates.ts";
+import { DroppedUpdates, OrphanUpdates } from "./dropped-updates.ts";
 import { Permissions, type Permit } from "./policy/permissions.ts";
 import type { ClientSession } from "./session/client-session.ts";
-import { SessionServices } from "./session-services.ts";
+import { LargeAnswers, SessionServices } from "./session-services.ts";
 
 interface ClientDispatchParts {
   readonly definition: ClientDefinition;
@@ -278,13 +276,9 @@ export class ClientDispatch {
   }
 
   #offers({ op }: ServiceOp): boolean {
-    const {
-      readTextFile: readFiles,
-      writeTextFile: writeFiles,
-      terminal: terminals,
-    } = offeredFeatures(this.#definition);
-    if (op === "read") return readFiles;
-    return op === "write" ? writeFiles : terminals;
+    const can = offeredFeatures(this.#definition);
+    if (op === "read") return can.readTextFile;
+    return op === "write" ? can.writeTextFile : can.terminal;
   }
 
   #servicesOf(session: ConnectedSession): SessionServices {

@@ -19,110 +19,86 @@ import type { ExtensionContext } from "../base/extensions.ts";
 
 const sent = Promise.resolve();
 
-interface ClientWireOptions {
+interface ClientWireParts {
+  readonly connection: Connection;
+  readonly bound: BoundWire;
+  readonly edition: ClientEdition;
   readonly log: Log;
   readonly limits: ConnectionOptions["limits"];
   readonly transport: Transport;
 }
 
-export class ClientWire {
-  readonly #connection: Connection;
-  readonly #bound: BoundWire;
-  readonly #edition: ClientEdition;
-  readonly #log: Log;
-  readonly #maxSentBytes: number;
-  readonly #transport: Transport;
+export type ClientWire = ReturnType<typeof clientWire>;
 
-  constructor(
-    connection: Connection,
-    bound: BoundWire,
-    edition: ClientEdition,
-    { log, limits, transport }: ClientWireOptions,
-  ) {
-    this.#transport = transport;
-    this.#connection = connection;
-    this.#log = log;
-    this.#maxSentBytes = limitsFrom(defaultConnectionLimits, limits).maxSentBytes;
-    this.#bound = bound;
-    this.#edition = edition;
-  }
+export function clientWire({ connection, bound, edition, log, limits, transport }: ClientWireParts) {
+  const { maxSentBytes } = limitsFrom(defaultConnectionLimits, limits);
 
-  get isOpen(): boolean {
-    return this.#connection.isOpen;
-  }
-
-  /** The dialect that the agent speaks; undefined for version 1 and version 2. */
-  get dialect(): Dialect | undefined {
-    return dialectOf(this.#transport);
-  }
-
-  get counters(): Readonly<ConnectionCounters> {
-    return this.#connection.counters;
-  }
-
-  /** Resolves when the agent has read what was sent; undefined when it keeps up. */
-  get room(): Promise<void> | undefined {
-    return this.#connection.room;
-  }
-
-  async request<Result = object>(
-    method: string,
-    params: unknown,
-    options: Omit<RequestOptions<Result>, "receive"> &
-      SentHook & { readonly receive?: (result: object) => Result } = {},
-  ): Promise<Result> {
-    const { params: valid, receive: decode } = this.#bound.prepare(method, params);
-    const { receive, ...rest } = options;
-    return this.#connection.request(method, valid, {
-      ...rest,
-      receive: (result) => {
-        this.#edition.repair(method, result);
-        const decoded = decode(result) as object; // every result of the table is an object
-        // without a hook the caller asked for the result itself
-        return receive === undefined ? (decoded as Result) : receive(decoded);
-      },
-    });
-  }
-
-  /** Throws when these params may not be sent. */
-  check(method: string, params: object): void {
-    this.#bound.prepare(method, params);
-    checkParamsSize(method, params, this.#maxSentBytes);
-  }
-
-  notify(method: string, params: object): Promise<void> | undefined {
-    return this.#connection.notify(method, this.#bound.notification(method, params));
-  }
-
-  /** Sends a message of another generation of the protocol, as it is. */
-  notifyOlder(method: string, params: object): void {
-    void this.#connection.notify(method, params);
-  }
-
-  extension(
+  function extension(
     method: `_${string}`,
     params: unknown,
     options: RequestOptions<unknown> & SentHook = {},
   ): Promise<unknown> {
-    return this.#connection.request(extensionName(method), params, options);
+    return connection.request(extensionName(method), params, options);
   }
 
-  notifyExtension(method: `_${string}`, params: unknown): Promise<void> {
-    if (!this.isOpen) this.#log("warn", "a notification was not sent: the connection has ended", { method });
-    return this.#connection.notify(extensionName(method), params) ?? sent;
+  function notifyExtension(method: `_${string}`, params: unknown): Promise<void> {
+    if (!connection.isOpen) log("warn", "a notification was not sent: the connection has ended", { method });
+    return connection.notify(extensionName(method), params) ?? sent;
   }
 
-  /** For handlers of extension requests and notifications. */
-  extensionContext(signal: AbortSignal): ExtensionContext {
-    return {
+  return {
+    get isOpen(): boolean {
+      return connection.isOpen;
+    },
+    /** The dialect that the agent speaks; undefined for version 1 and version 2. */
+    get dialect(): Dialect | undefined {
+      return dialectOf(transport);
+    },
+    get counters(): Readonly<ConnectionCounters> {
+      return connection.counters;
+    },
+    /** Resolves when the agent has read what was sent; undefined when it keeps up. */
+    get room(): Promise<void> | undefined {
+      return connection.room;
+    },
+    async request<Result = object>(
+      method: string,
+      params: unknown,
+      options: Omit<RequestOptions<Result>, "receive"> &
+        SentHook & { readonly receive?: (result: object) => Result } = {},
+    ): Promise<Result> {
+      const { params: valid, receive: decode } = bound.prepare(method, params);
+      const { receive, ...rest } = options;
+      return connection.request(method, valid, {
+        ...rest,
+        receive: (result) => {
+          edition.repair(method, result);
+          const decoded = decode(result) as object; // every result of the table is an object
+          // without a hook the caller asked for the result itself
+          return receive === undefined ? (decoded as Result) : receive(decoded);
+        },
+      });
+    },
+    /** Throws when these params may not be sent. */
+    check(method: string, params: object): void {
+      bound.prepare(method, params);
+      checkParamsSize(method, params, maxSentBytes);
+    },
+    notify(method: string, params: object): Promise<void> | undefined {
+      return connection.notify(method, bound.notification(method, params));
+    },
+    /** Sends a message of another generation of the protocol, as it is. */
+    notifyOlder(method: string, params: object): void {
+      void connection.notify(method, params);
+    },
+    extension,
+    notifyExtension,
+    /** For handlers of extension requests and notifications. */
+    extensionContext: (signal: AbortSignal): ExtensionContext => ({
       signal,
-      request: (method, params, options = {}) =>
-        this.extension(method, params, { signal, ...optional(options) }),
-      notify: (method, params) => this.notifyExtension(method, params),
-    };
-  }
-
-  close(reason?: string): Promise<void> {
-    return this.#connection.close(reason);
-  }
+      request: (method, params, options = {}) => extension(method, params, { signal, ...optional(options) }),
+      notify: notifyExtension,
+    }),
+    close: (reason?: string): Promise<void> => connection.close(reason),
+  };
 }

@@ -2,6 +2,7 @@
 
 import { checkOptions } from "../../base/known-options.ts";
 import { isObject, optional } from "../../base/objects.ts";
+import { enabledCapabilities } from "../../edition/capabilities.ts";
 import { dialectOf } from "../../edition/dialect.ts";
 import { dialectAnswer, dialectOfResult } from "../../edition/dialect-tells.ts";
 import {
@@ -12,7 +13,6 @@ import {
   type ProtocolVersion,
   versionsOf,
 } from "../../edition/negotiate.ts";
-import { enabledCapabilities } from "../../edition/unstable-capabilities.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -20,10 +20,9 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
-import { HeldInput } from "../base/held-input.ts";
-import { loadClientVersion } from "../base/load-version.ts";
+import { HeldInput, loadClientVersion } from "../base/load-version.ts";
 import { clientDialects } from "../dialect/dialects.ts";
-import { abortable } from "./abortable.ts";
+import { abortable } from "./call-arguments.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import {
   type ClientDefinition,
@@ -32,7 +31,7 @@ import {
   type RelayHooks,
 } from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
-import { ClientWire } from "./client-wire.ts";
+import { clientWire } from "./client-wire.ts";
 import { LiveClientConnection } from "./live-client-connection.ts";
 
 /** A client, created by `client()`. It connects to any number of agents. */
@@ -188,7 +187,10 @@ export async function connectWith(
     // a relay has no way for what the agent asks such a server
     const capabilities = hooks === undefined ? enabled : { ...enabled, mcpAcp: false };
     const introduction = { ...introduced, capabilities };
-    const wire = new ClientWire(connection, bound, edition, {
+    const wire = clientWire({
+      connection,
+      bound,
+      edition,
       log: guardedLog(definition.log),
       limits: definition.connection?.limits,
       transport: spoken,

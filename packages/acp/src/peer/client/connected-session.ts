@@ -1,6 +1,7 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
 import { bindMethods } from "../../base/objects.ts";
+import { metaKeys, promptKeys } from "../../base/option-keys.gen.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -10,9 +11,8 @@ import type { Entry, EntryBody } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { isTaken, takenError } from "../base/taken-session.ts";
-import { checkCall, metaKeys, promptKeys } from "./call-options.ts";
+import { checkCall } from "./call-arguments.ts";
 import { announced, OfferedOptions } from "./offered-options.ts";
-import { checkSignal } from "./session/abort-signal.ts";
 import {
   type CallResult,
   type ClientSession,
@@ -25,11 +25,9 @@ import {
   type SessionState,
   type TitleResult,
 } from "./session/client-session.ts";
-import { frozen } from "./session/frozen.ts";
-import { type OpenPrompt, OpenPrompts } from "./session/open-prompt.ts";
 import { OpenQuestions } from "./session/open-questions.ts";
-import { PromptHandle } from "./session/prompt-handle.ts";
-import { SessionEvents } from "./session/session-events.ts";
+import { checkSignal, type OpenPrompt, OpenPrompts, PromptHandle } from "./session/prompt-handle.ts";
+import { frozen, SessionEvents } from "./session/session-events.ts";
 import { SessionLife } from "./session/session-life.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
@@ -158,13 +156,15 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   async cancelToolCall(toolCallId: string, options: MetaOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelToolCall", options);
     this.toolCalls.checkToolCall(toolCallId);
-    return this.#requests.cancelToolCall(this.sessionId, toolCallId, options._meta);
+    const { sessionId } = this;
+    return this.#requests.cancelPart("tool_call/cancel", { sessionId, toolCallId }, options._meta);
   }
 
   async cancelTerminal(terminalId: string, options: MetaOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelTerminal", options);
     this.toolCalls.checkTerminal(terminalId);
-    return this.#requests.cancelTerminal(this.sessionId, terminalId, options._meta);
+    const { sessionId } = this;
+    return this.#requests.cancelPart("terminal/cancel", { sessionId, terminalId }, options._meta);
   }
 
   async setConfigOption(configId: string, value: JsonValue, given: MetaOptions = {}): Promise<CallResult> {

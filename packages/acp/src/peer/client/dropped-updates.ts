@@ -33,3 +33,63 @@ export class DroppedUpdates {
     }
   }
 }
+
+const maxUpdates = 1_024;
+const maxChars = 8 * 1024 * 1024;
+
+interface Orphan {
+  readonly sessionId: string;
+  readonly update: object;
+  readonly chars: number;
+}
+
+export class OrphanUpdates {
+  #kept: Orphan[] = [];
+  #chars = 0;
+  #awaited = 0;
+  readonly #dropped: DroppedUpdates;
+
+  constructor(dropped: DroppedUpdates) {
+    this.#dropped = dropped;
+  }
+
+  /** While the work runs, an answer may name a new session. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#awaited++;
+    try {
+      return await work();
+    } finally {
+      if (--this.#awaited === 0) this.#forget();
+    }
+  }
+
+  add(sessionId: string, update: object, chars: number): void {
+    if (this.#awaited === 0) return this.#drop(sessionId, update);
+    this.#kept.push({ sessionId, update, chars });
+    this.#chars += chars;
+    while (this.#kept.length > maxUpdates || this.#chars > maxChars) {
+      const oldest = this.#kept.shift();
+      this.#chars -= oldest?.chars ?? 0;
+      if (oldest !== undefined) this.#drop(oldest.sessionId, oldest.update);
+    }
+  }
+
+  /** The updates of a session that now has a name, in order. */
+  adopt(sessionId: string): readonly Orphan[] {
+    const own = this.#kept.filter((orphan) => orphan.sessionId === sessionId);
+    this.#kept = this.#kept.filter((orphan) => orphan.sessionId !== sessionId);
+    for (const { chars } of own) this.#chars -= chars;
+    return own;
+  }
+
+  #forget(): void {
+    for (const { sessionId, update } of this.#kept) this.#drop(sessionId, update);
+    this.#kept = [];
+    this.#chars = 0;
+  }
+
+  #drop(sessionId: string, update: object): void {
+    const { sessionUpdate } = update as { sessionUpdate?: unknown };
+    this.#dropped.note("orphan", { sessionId, sessionUpdate });
+  }
+}

@@ -1,6 +1,7 @@
 // Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
 import { optional } from "../../base/objects.ts";
+import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
 import type {
   Activation,
   AgentCapabilities,
@@ -23,10 +24,16 @@ import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
-import { abortable, abortError } from "./abortable.ts";
-import { checkAbsolute } from "./absolute-path.ts";
 import { activation, checkSessionId } from "./activation.ts";
-import { checkCall, loginKeys, queryKeys, reopenKeys, sessionKeys } from "./call-options.ts";
+import {
+  abortable,
+  abortError,
+  checkAbsolute,
+  checkCall,
+  checkCredentials,
+  checkLogin,
+  loginResult,
+} from "./call-arguments.ts";
 import type {
   CallOptions,
   ClientConnection,
@@ -41,13 +48,12 @@ import type {
 } from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
-import { checkCredentials, checkLogin, loginResult } from "./client-login.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
-import { needs, SessionRequests } from "./session-requests.ts";
+import { needs, type SessionRequests, sessionRequests } from "./session-requests.ts";
 
 /** The parts of a connection whose version is known. */
 export interface ClientConnectionParts {
@@ -90,7 +96,7 @@ export class LiveClientConnection implements ClientConnection {
     this.#unstable = definition.unstable ?? [];
     this.#own = definition;
     this.#introduction = introduction;
-    this.#requests = new SessionRequests(wire, edition, introduction.capabilities);
+    this.#requests = sessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
       log: guardedLog(definition.log),
       unread: unreadLimits(definition.connection ?? {}),
@@ -164,7 +170,7 @@ export class LiveClientConnection implements ClientConnection {
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
-    checkCall("listSessions", query, queryKeys);
+    checkCall("listSessions", query, sessionQueryKeys);
     needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");

@@ -18,137 +18,122 @@ import type { JsonValue } from "../../model/custom-types.ts";
 import type { UnstableFeature } from "../../validation/unstable-features.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
-import { abortable } from "./abortable.ts";
-import { checkCall } from "./call-options.ts";
+import { abortable, checkCall } from "./call-arguments.ts";
 import type { CallOptions } from "./client-connection.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { CallResult } from "./session/client-session.ts";
 
-export class SessionRequests {
-  readonly #wire: ClientWire;
-  readonly #edition: ClientEdition;
-  readonly #features: AgentCapabilities;
+export type SessionRequests = ReturnType<typeof sessionRequests>;
 
-  constructor(wire: ClientWire, edition: ClientEdition, features: AgentCapabilities) {
-    this.#wire = wire;
-    this.#edition = edition;
-    this.#features = features;
-  }
+export function sessionRequests(wire: ClientWire, edition: ClientEdition, features: AgentCapabilities) {
+  return {
+    /** False once the connection ends: nothing can be sent, and all that waits will fail with the reason. */
+    get isOpen(): boolean {
+      return wire.isOpen;
+    },
 
-  /** False once the connection ends: nothing can be sent, and all that waits will fail with the reason. */
-  get isOpen(): boolean {
-    return this.#wire.isOpen;
-  }
+    /** Whether the agent orders several prompts of one session by itself. */
+    get pipelinesPrompts(): boolean {
+      return edition.pipelinesPrompts;
+    },
 
-  /** Whether the agent orders several prompts of one session by itself. */
-  get pipelinesPrompts(): boolean {
-    return this.#edition.pipelinesPrompts;
-  }
+    /** Throws for content that may not be sent to this agent. */
+    checkPrompt(content: readonly ContentBlock[]): void {
+      if (!Array.isArray(content) || content.some((block) => !isObject(block))) {
+        const got = Array.isArray(content) ? content.find((block) => !isObject(block)) : content;
+        throw new TypeError(`prompt: expected text or a list of content blocks, got ${argumentText(got)}`);
+      }
+      if (content.length === 0) throw new TypeError("prompt: expected at least one content block, got none");
+      const wrong = unsupportedContent(content, features);
+      if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
+      wire.check("session/prompt", { sessionId: "checked", prompt: [...content] });
+    },
 
-  /** Throws for content that may not be sent to this agent. */
-  checkPrompt(content: readonly ContentBlock[]): void {
-    if (!Array.isArray(content) || content.some((block) => !isObject(block))) {
-      const got = Array.isArray(content) ? content.find((block) => !isObject(block)) : content;
-      throw new TypeError(`prompt: expected text or a list of content blocks, got ${argumentText(got)}`);
-    }
-    if (content.length === 0) throw new TypeError("prompt: expected at least one content block, got none");
-    const wrong = unsupportedContent(content, this.#features);
-    if (wrong !== undefined) throw new TypeError(`prompt: ${wrong}`);
-    this.#wire.check("session/prompt", { sessionId: "checked", prompt: [...content] });
-  }
+    /** `answered` is called when the answer is dispatched, before anything later. Rejects when there is none. */
+    async prompt(
+      sessionId: string,
+      { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
+      signal: AbortSignal,
+      answered: (result: object) => void,
+    ): Promise<void> {
+      const params = { sessionId, prompt: [...content], ...(meta === undefined ? {} : { _meta: meta }) };
+      await wire.request("session/prompt", params, { signal, receive: answered });
+    },
 
-  /** `answered` is called when the answer is dispatched, before anything later. Rejects when there is none. */
-  async prompt(
-    sessionId: string,
-    { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
-    signal: AbortSignal,
-    answered: (result: object) => void,
-  ): Promise<void> {
-    const params = { sessionId, prompt: [...content], ...(meta === undefined ? {} : { _meta: meta }) };
-    await this.#wire.request("session/prompt", params, { signal, receive: answered });
-  }
+    get canSteer(): boolean {
+      return features.steer;
+    },
 
-  get canSteer(): boolean {
-    return this.#features.steer;
-  }
+    /** Gives a message to the work that runs. `answered` is called as for `prompt`, with what became of it. */
+    async steer(
+      sessionId: string,
+      { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
+      signal: AbortSignal,
+      answered: (outcome: SteeringOutcome) => void,
+    ): Promise<void> {
+      // nothing may run by the time that the agent reads it: the message is then still ours to send
+      const _meta = { ...meta, [steeringKey]: { idleBehavior: "promptRequired" } };
+      const receive = (result: unknown) => answered(steeringOutcome(result));
+      await wire.extension(steeringMethod, { sessionId, prompt: [...content], _meta }, { signal, receive });
+    },
 
-  /** Gives a message to the work that runs. `answered` is called as for `prompt`, with what became of it. */
-  async steer(
-    sessionId: string,
-    { content, meta }: { readonly content: readonly ContentBlock[]; readonly meta: Meta | undefined },
-    signal: AbortSignal,
-    answered: (outcome: SteeringOutcome) => void,
-  ): Promise<void> {
-    // nothing may run by the time that the agent reads it: the message is then still ours to send
-    const _meta = { ...meta, [steeringKey]: { idleBehavior: "promptRequired" } };
-    const receive = (result: unknown) => answered(steeringOutcome(result));
-    await this.#wire.extension(
-      steeringMethod,
-      { sessionId, prompt: [...content], _meta },
-      { signal, receive },
-    );
-  }
+    /** A request that only passes through. Rejects where the agent does not have it. `done` is called with the answer. */
+    async pass<Result extends object = CallResult>(
+      method: string,
+      params: object,
+      options: CallOptions & SentHook = {},
+      done?: () => void,
+    ): Promise<Result> {
+      checkCall(method, options);
+      const { signal, sent, _meta } = options;
+      const row = passThrough.get(method);
+      if (row === undefined) throw RequestError.methodNotFound(method);
+      needs(features[row.needs], row.offers, methodTable.get(method)?.unstable);
+      const receive = (answer: object) => {
+        done?.();
+        const { fromWire = (given) => ({ ...fieldsOf(given, row.answers), ...metaOf(given) }) } = row;
+        return fromWire(answer) as Result; // validated by the method's row
+      };
+      const call = { ...params, ...withMeta(_meta) };
+      return abortable(signal, method, () => wire.request(method, call, { signal, sent, receive }));
+    },
 
-  /** A request that only passes through. Rejects where the agent does not have it. `done` is called with the answer. */
-  async pass<Result extends object = CallResult>(
-    method: string,
-    params: object,
-    options: CallOptions & SentHook = {},
-    done?: () => void,
-  ): Promise<Result> {
-    checkCall(method, options);
-    const { signal, sent, _meta } = options;
-    const row = passThrough.get(method);
-    if (row === undefined) throw RequestError.methodNotFound(method);
-    needs(this.#features[row.needs], row.offers, methodTable.get(method)?.unstable);
-    const receive = (answer: object) => {
-      done?.();
-      const { fromWire = (given) => ({ ...fieldsOf(given, row.answers), ...metaOf(given) }) } = row;
-      return fromWire(answer) as Result; // validated by the method's row
-    };
-    const call = { ...params, ...withMeta(_meta) };
-    return abortable(signal, method, () => this.#wire.request(method, call, { signal, sent, receive }));
-  }
+    cancel(sessionId: string, meta: Meta | undefined): void {
+      void wire.notify("session/cancel", { sessionId, ...withMeta(meta) });
+    },
 
-  cancel(sessionId: string, meta: Meta | undefined): void {
-    void this.#wire.notify("session/cancel", { sessionId, ...withMeta(meta) });
-  }
+    async cancelPart(method: string, params: object, meta: Meta | undefined): Promise<CallResult> {
+      return metaOf(await wire.request(method, { ...params, ...withMeta(meta) }));
+    },
 
-  async cancelToolCall(sessionId: string, toolCallId: string, meta: Meta | undefined): Promise<CallResult> {
-    return metaOf(await this.#wire.request("tool_call/cancel", { sessionId, toolCallId, ...withMeta(meta) }));
-  }
+    /** `answered` is called as for `prompt`, with the list of options where the answer has one. */
+    async setOption(
+      sessionId: string,
+      option: SessionConfigOption,
+      { value, meta }: { readonly value: JsonValue; readonly meta: Meta | undefined },
+      answered: (options: readonly SessionConfigOption[] | undefined) => void,
+    ): Promise<CallResult> {
+      const { method, params } = edition.setOption(sessionId, option, value, meta);
+      const receive = (result: object): CallResult => {
+        answered(edition.optionsAfter(method, result));
+        return metaOf(result);
+      };
+      return wire.request(method, params, { receive });
+    },
 
-  async cancelTerminal(sessionId: string, terminalId: string, meta: Meta | undefined): Promise<CallResult> {
-    return metaOf(await this.#wire.request("terminal/cancel", { sessionId, terminalId, ...withMeta(meta) }));
-  }
-
-  /** `answered` is called as for `prompt`, with the list of options where the answer has one. */
-  async setOption(
-    sessionId: string,
-    option: SessionConfigOption,
-    { value, meta }: { readonly value: JsonValue; readonly meta: Meta | undefined },
-    answered: (options: readonly SessionConfigOption[] | undefined) => void,
-  ): Promise<CallResult> {
-    const { method, params } = this.#edition.setOption(sessionId, option, value, meta);
-    const receive = (result: object): CallResult => {
-      answered(this.#edition.optionsAfter(method, result));
-      return metaOf(result);
-    };
-    return this.#wire.request(method, params, { receive });
-  }
-
-  /** Undefined when the agent cannot close sessions. */
-  async close(sessionId: string, meta?: Meta): Promise<CallResult | undefined> {
-    if (!this.#features.close) return undefined;
-    try {
-      return metaOf(await this.#wire.request("session/close", { sessionId, ...withMeta(meta) }));
-    } catch (error) {
-      // a session that the agent does not know is closed (C59)
-      const isUnknown = error instanceof RequestError && /^(?:session_)?not_found$/.test(error.kind);
-      if (!isUnknown) throw error;
-      return {};
-    }
-  }
+    /** Undefined when the agent cannot close sessions. */
+    async close(sessionId: string, meta?: Meta): Promise<CallResult | undefined> {
+      if (!features.close) return undefined;
+      try {
+        return metaOf(await wire.request("session/close", { sessionId, ...withMeta(meta) }));
+      } catch (error) {
+        // a session that the agent does not know is closed (C59)
+        const isUnknown = error instanceof RequestError && /^(?:session_)?not_found$/.test(error.kind);
+        if (!isUnknown) throw error;
+        return {};
+      }
+    },
+  };
 }
 
 /** Throws for a request that the agent does not support. */

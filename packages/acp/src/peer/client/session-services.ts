@@ -10,13 +10,19 @@ import {
   timedOutKey,
 } from "../../base/parley-extensions.ts";
 import type { ServiceOp } from "../../edition/client-edition.ts";
-import { understands } from "../../edition/dialect.ts";
+import { type Dialect, understands } from "../../edition/dialect.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { ClientFiles, TerminalHandle, TerminalSnapshot, Terminals } from "../../model/services.ts";
+import type {
+  ClientFiles,
+  TerminalHandle,
+  TerminalOutputPart,
+  TerminalSnapshot,
+  Terminals,
+} from "../../model/services.ts";
 import { shownText } from "../../model/text-encodings.ts";
+import { Slots } from "../base/slots.ts";
 import type { AskedSession, Permit } from "./policy/permissions.ts";
-import { type OutputConnection, PushedOutput } from "./pushed-output.ts";
 import type { ClientSession } from "./session/client-session.ts";
 
 type ServiceRequest = Pick<IncomingRequest, "signal" | "afterReply">;
@@ -214,4 +220,108 @@ function offered<Service>(service: Service | undefined, what: string): Service {
 function missing(what: string): RequestError {
   const data = { reason: "capability_missing" };
   return new RequestError("method_not_found", `this client offers no ${what}`, { data });
+}
+
+/** The part of a connection that output is sent by. */
+export interface OutputConnection {
+  /** The dialect that the agent speaks; undefined for version 1. */
+  readonly dialect: Dialect | undefined;
+  /** Resolves when the agent has read what was sent; undefined when it keeps up. */
+  readonly room: Promise<void> | undefined;
+  notifyExtension(method: `_${string}`, params: unknown): Promise<void>;
+}
+
+/** How many characters wait for an agent that is slow. Older ones are dropped. */
+const maxHeld = 1024 * 1024;
+
+export class PushedOutput {
+  readonly #connection: OutputConnection;
+  readonly #terminalId: string;
+  #held: TerminalOutputPart[] = [];
+  #chars = 0;
+  /** Exists while the agent is slow. */
+  #room: Promise<void> | undefined;
+  #remove: (() => void) | undefined;
+  #isStopped = false;
+
+  constructor(connection: OutputConnection, terminalId: string) {
+    this.#connection = connection;
+    this.#terminalId = terminalId;
+  }
+
+  /** To be called once the agent knows the terminal. */
+  begin(terminal: TerminalHandle): void {
+    if (!this.#isStopped) this.#remove = terminal.onOutput?.((part) => this.#push(part));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#remove?.();
+    this.#held = [];
+  }
+
+  /** Resolves when nothing waits any more. */
+  async flushed(): Promise<void> {
+    while (this.#room !== undefined) await this.#room;
+  }
+
+  #push(part: TerminalOutputPart): void {
+    this.#held.push(part);
+    this.#chars += part.data.length;
+    while (this.#chars > maxHeld && this.#held.length > 1)
+      this.#chars -= this.#held.shift()?.data.length ?? 0;
+    this.#send();
+  }
+
+  #send(): void {
+    while (this.#room === undefined) {
+      const part = this.#held.shift();
+      if (part === undefined) return;
+      this.#chars -= part.data.length;
+      void this.#connection.notifyExtension(terminalOutputMethod, { terminalId: this.#terminalId, ...part });
+      this.#room = this.#connection.room?.then(() => {
+        this.#room = undefined;
+        this.#send();
+      });
+    }
+  }
+}
+
+/** Read at the same time; each may be as large as a message. */
+const atOnce = 8;
+
+export class LargeAnswers {
+  readonly #room: () => Promise<void> | undefined;
+  readonly #slots = new Slots(atOnce);
+  #lastReply: Promise<void> = Promise.resolve();
+
+  /** `room` resolves when the peer has read what was sent; undefined when it keeps up. */
+  constructor(room: () => Promise<void> | undefined) {
+    this.#room = room;
+  }
+
+  async give<Result>(request: IncomingRequest, read: () => Promise<Result>): Promise<Result> {
+    const waiting = this.#slots.enter();
+    if (waiting !== undefined) await waiting;
+    try {
+      const result = await read();
+      await this.#turn(request);
+      return result;
+    } finally {
+      this.#slots.leave();
+    }
+  }
+
+  /** While the peer is slow, answers are sent one by one. */
+  async #turn(request: IncomingRequest): Promise<void> {
+    if (this.#room() === undefined) return;
+    const before = this.#lastReply;
+    const reply = Promise.withResolvers<void>();
+    this.#lastReply = reply.promise;
+    await before;
+    await this.#room();
+    // a batch is answered when all of its answers are there: none of them may wait for another
+    if (request.isBatched) reply.resolve();
+    else request.afterReply(reply.resolve);
+  }
 }

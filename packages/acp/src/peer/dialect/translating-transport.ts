@@ -37,27 +37,8 @@ export interface DialectChoice {
   instead?(message: DialectMessage): DialectMessage;
 }
 
-/** Makes machines. `role` is that of our side. */
-export class Machines {
-  readonly #role: "agent" | "client";
-  readonly #options: DialectOptions;
-  readonly #losses: "lossy" | "strict" | undefined;
-
-  constructor(role: "agent" | "client", options: DialectOptions, losses: "lossy" | "strict" | undefined) {
-    this.#role = role;
-    this.#options = options;
-    this.#losses = losses;
-  }
-
-  async load(dialect: Dialect): Promise<DialectMachine> {
-    const machines = await dialect.load();
-    const role = this.#role;
-    const make = (options: DialectOptions): DialectMachine =>
-      role === "agent" ? machines.agentSide(options) : machines.clientSide(options);
-    if (this.#losses === undefined) return make(this.#options);
-    return new NotedLosses(make, { ...this.#options, role, losses: this.#losses });
-  }
-}
+/** Makes the machine of a dialect for our side. */
+export type LoadMachine = (dialect: Dialect) => Promise<DialectMachine>;
 
 interface TranslatingTransportOptions {
   readonly role: "agent" | "client";
@@ -65,7 +46,7 @@ interface TranslatingTransportOptions {
   /** Given: messages tell what they lost, or are not sent. */
   readonly losses?: "lossy" | "strict" | undefined;
   readonly tap?: ConnectionOptions["tap"];
-  choice(machines: Machines): DialectChoice;
+  choice(load: LoadMachine): DialectChoice;
 }
 
 export class TranslatingTransport implements DialectTransport {
@@ -88,7 +69,14 @@ export class TranslatingTransport implements DialectTransport {
       now: () => Date.now(),
       after: (ms, work) => this.#after(ms, work),
     };
-    this.#choice = choice(new Machines(role, { lost, clock }, losses));
+    this.#choice = choice(async (dialect) => {
+      const machines = await dialect.load();
+      const make = (options: DialectOptions): DialectMachine =>
+        role === "agent" ? machines.agentSide(options) : machines.clientSide(options);
+      return losses === undefined
+        ? make({ lost, clock })
+        : new NotedLosses(make, { lost, clock, role, losses });
+    });
   }
 
   /** The dialect that is spoken; undefined for version 1 or 2, and while it is not known. */

@@ -1,28 +1,12 @@
 // httpTransport(): connects to an agent by ACP's Streamable HTTP. Checks its arguments; the rest is loaded when used.
 
 import { milliseconds } from "../../base/deadline.ts";
-import { checkOptions, type Keys } from "../../base/known-options.ts";
+import { checkOptions } from "../../base/known-options.ts";
+import { httpTransportKeys } from "../../base/option-keys.gen.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { HttpTransportOptions } from "../../transport/http/http-options.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
 import { plainTextProblem } from "../../transport/unencrypted-address.ts";
-
-const knownOptions: Keys<HttpTransportOptions> = {
-  headers: true,
-  fetch: true,
-  cookies: true,
-  allowPlainText: true,
-  plainPost: true,
-  limits: true,
-  requestTimeoutMs: true,
-  openTimeoutMs: true,
-  closeTimeoutMs: true,
-  silenceMs: true,
-  heartbeatMs: true,
-  maxRetries: true,
-  backoffMs: true,
-  onCut: true,
-};
 
 /**
  * Connects to an agent by ACP's Streamable HTTP, in every JavaScript runtime. Nothing is sent before the first message.
@@ -43,7 +27,7 @@ const knownOptions: Keys<HttpTransportOptions> = {
  * console.log(stopReason);
  */
 export function httpTransport(address: string | URL, options: HttpTransportOptions = {}): Transport {
-  checkOptions("httpTransport", options, knownOptions);
+  checkOptions("httpTransport", options, httpTransportKeys);
   const url = checkedAddress(address, options.allowPlainText ?? false);
   checkHeaders(options.headers ?? {});
   for (const name of [

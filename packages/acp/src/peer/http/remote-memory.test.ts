@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { address, RemoteProbe } from "../../../test/support/remote-probe.ts";
 import type { Transport } from "../../transport.ts";
-import { acpProtocol } from "./served-routing.ts";
+import { acpProtocol } from "./remote-server.ts";
 
 setFlagsFromString("--expose_gc");
 const collectGarbage = runInNewContext("gc") as () => void; // as: the flag makes it

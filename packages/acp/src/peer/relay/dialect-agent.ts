@@ -19,7 +19,6 @@ export function dialectAgent(agent: Transport, clientDialect: () => Dialect | un
       };
       agent.start(wrapSink(sink, { message }));
     },
-    lines: () => undefined,
   });
   return Object.defineProperty(wrapped as DialectTransport, "dialect", { get: () => dialectOf(agent) }); // by this
 }

@@ -33,7 +33,6 @@ export function dialectClient(
   const wrapped = wrapTransport(client, {
     start: (sink) => between.start(sink),
     send: (message, text, isLine) => between.send(message, text, isLine),
-    lines: () => undefined,
   });
   return Object.defineProperty(wrapped as DialectTransport, "dialect", { get: () => dialectOf(client) }); // by this
 }

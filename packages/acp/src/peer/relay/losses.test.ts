@@ -10,8 +10,8 @@ import {
   agentPeer as firstAgent,
   type RequestPermissionRequest,
   type SessionUpdate,
-} from "../../v1.ts";
-import { agentPeer } from "../../v2.ts";
+} from "../../v1.gen.ts";
+import { agentPeer } from "../../v2.gen.ts";
 import type { UnknownTag } from "../../validation/unknown-tag.ts";
 import { agent } from "../agent/agent.ts";
 import type { Turn } from "../agent/turn/turn.ts";

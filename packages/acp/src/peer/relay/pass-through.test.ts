@@ -1,4 +1,4 @@
-// Two peers of one version: what passes, passes as it came.
+// Two peers of one version: what passes, passes as it was written.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -85,16 +85,45 @@ test("the agent gets the client's own capabilities, the client the agent's own a
   await peers.running.close();
 });
 
-test("lines pass byte for byte, whatever they are: odd spacing, unknown methods, banners, CRLF", async () => {
+test("params and results pass as they were written; each side has its own ids", async () => {
   const peers = between();
   await shakeHands(peers);
-  const fromClient =
-    '{ "method":"session/new" , "id": 1e0,"jsonrpc":"2.0","params":{"cwd":"/\\u0041"}}\r\n\n{"x":[]}\nEND\n';
-  peers.client.write(fromClient);
-  assert.equal(await peers.agent.until("END\n"), fromClient);
-  const fromAgent = 'loading model…\n{"jsonrpc":"2.0","method":"_x","params":null}\n[1,2]\nEND\n';
-  peers.agent.write(fromAgent);
-  assert.equal(await peers.client.until("END\n"), fromAgent);
+  const params = '{ "cwd":"/\\u0041", "n": 12345678901234567890, "x": 1.0 }';
+  peers.client.write(`{ "method":"session/new" , "id": "a\\u0041","jsonrpc":"2.0","params":${params}}\r\n\n`);
+  const asked = await peers.agent.until("\n");
+  assert.ok(asked.includes(`"params":${params}`), asked);
+  const { id } = JSON.parse(asked) as { id: number };
+  peers.agent.write(`{"result": {"y":1e2} , "id":${id},"jsonrpc":"2.0", "_more":[]}\n`);
+  const answered = await peers.client.until("\n");
+  assert.ok(
+    answered.startsWith('{"result": {"y":1e2} , "id":"aA"') && answered.includes('"_more":[]'),
+    answered,
+  );
+  await peers.running.close();
+});
+
+test("what is no message stops at the relay: the client is told, the agent may print what it likes", async () => {
+  const peers = between();
+  await shakeHands(peers);
+  peers.client.write('{"x":[]}\nEND\n{"jsonrpc":"2.0","method":"_a","params":null}\n');
+  assert.equal(await peers.agent.until("\n"), '{"jsonrpc":"2.0","method":"_a","params":null}\n');
+  assert.match(await peers.client.until("\n"), /"code":-32600/);
+  assert.match(await peers.client.until("\n"), /"code":-32700/);
+  peers.agent.write('loading model…\n[1,2]\n{"jsonrpc":"2.0","method":"_b","params":[1, 2]}\n');
+  assert.equal(await peers.client.until("\n"), '{"jsonrpc":"2.0","method":"_b","params":[1, 2]}\n');
+  await peers.running.close();
+});
+
+test("an update with an id is a request, wherever the id stands", async () => {
+  const peers = between();
+  await shakeHands(peers);
+  for (const id of ['"id"', '"\\u0069d"']) {
+    peers.agent.write(`{"jsonrpc":"2.0","method":"session/update","params":{},${id}:77,"x":{}}\n`);
+    const got = JSON.parse(await peers.client.until("\n")) as { id: number };
+    assert.notEqual(got.id, 77);
+    peers.client.write(`{"jsonrpc":"2.0","id":${got.id},"result":null}\n`);
+    assert.match(await peers.agent.until("\n"), /"id":77,"result":null/);
+  }
   await peers.running.close();
 });
 
@@ -107,7 +136,7 @@ test("what came together with the handshake is passed too, in order", async () =
   const update = '{"jsonrpc":"2.0","method":"session/update","params":{"early":true}}';
   peers.agent.write(`${update}\n${answer.replace('"id":0', `"id":${asked.id}`)}\n${update}\n`);
   peers.client.write('thod":"_done"}\n');
-  assert.match(await peers.agent.until('_done"}\n'), /"id":2,"method":"session\/new".*\n.*_done/);
+  assert.match(await peers.agent.until('_done"}\n'), /"id":\d,"method":"session\/new".*\n.*_done/);
   const seen = await peers.client.until(`${update}\n`);
   assert.match(seen + (await peers.client.until(`${update}\n`)), /"id":"one".*early.*early/s);
   await peers.running.close();
@@ -123,7 +152,7 @@ test("a client that frames by Content-Length is passed message by message", asyn
   peers.client.write(framed('{"jsonrpc":"2.0","id":7,"method":"session/new","params":{}}'));
   assert.equal(
     await peers.agent.until("\n"),
-    '{"jsonrpc":"2.0","id":7,"method":"session/new","params":{}}\n',
+    '{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}\n',
   );
   await peers.running.close();
 });

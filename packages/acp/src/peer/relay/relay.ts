@@ -34,9 +34,9 @@ import { dialectAgent } from "./dialect-agent.ts";
 import { dialectClient } from "./dialect-client.ts";
 import { type InitializeParams, type Offers, offersFor, takesEither } from "./introduction.ts";
 import { passThrough } from "./pass-through.ts";
+import { ReadInTurns } from "./read-in-turns.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import { agentGone } from "./relayed-session.ts";
-import { Splice } from "./splice.ts";
 import { TranslatedConnection } from "./translated-connection.ts";
 
 /** How long an agent may take to answer `initialize` after the client has ended its input. */
@@ -111,8 +111,8 @@ interface Initialize {
 class RunningRelay implements Relay {
   readonly editions: Promise<RelayedEditions>;
   readonly closed: Promise<ConnectionError>;
-  readonly #client: Splice;
-  readonly #agent: Splice;
+  readonly #client: ReadInTurns;
+  readonly #agent: ReadInTurns;
   readonly #options: RelayOptions;
   readonly #log: Log;
   readonly #editions = Promise.withResolvers<RelayedEditions>();
@@ -136,10 +136,10 @@ class RunningRelay implements Relay {
       "dialect" in translated ? dialectAgent(translated, () => dialectOf(ofClient)) : translated;
     // only a transport that may translate has the field: others pass their lines unread
     const isTranslated = "dialect" in ofClient;
-    this.#client = new Splice(
+    this.#client = new ReadInTurns(
       isTranslated ? dialectClient(ofClient, () => dialectOf(ofAgent), this.#log) : ofClient,
     );
-    this.#agent = new Splice(ofAgent);
+    this.#agent = new ReadInTurns(ofAgent);
     queueMicrotask(() => this.#client.read(this.#untilInitialize()));
     void this.#agent.ended.then(({ message = "the agent has disconnected" }) => {
       // after `initialize` the handshake answers the client

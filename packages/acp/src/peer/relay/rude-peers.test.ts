@@ -262,7 +262,7 @@ test(
     assert.deepEqual(error, {
       code: -32603,
       message: "the peer's answer cannot be read: it is nested too deeply",
-      data: { reason: "too_deep" },
+      data: { reason: "unusable_answer", component: "the agent" },
     });
     agent.send({}, `{"jsonrpc":"2.0","id":9,"method":"_acme/ask","params":${nested}}`);
     const asked = await agent.until(({ id, error: answered }) => id === 9 && answered !== undefined);
@@ -285,7 +285,7 @@ test("what a client says too early is kept within bounds, and costs its length",
   const { client, agent, relayed } = between((message) => asked.resolve(message));
   client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
   const initialize = await asked.promise;
-  for (let i = 0; i < 100_000; i++) client.send({});
+  for (let i = 0; i < 100_000; i++) client.send({ jsonrpc: "2.0", method: "_early" });
   await quiet();
   agent.answer(initialize, welcome(1));
   await agent.until(() => agent.got.length > 100_000);
@@ -293,7 +293,7 @@ test("what a client says too early is kept within bounds, and costs its length",
 
   const other = between(silence);
   other.client.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: introduction(1) });
-  for (let i = 0; i < 150_000; i++) other.client.send({});
+  for (let i = 0; i < 150_000; i++) other.client.send({ jsonrpc: "2.0", method: "_early" });
   assert.match((await other.relayed.closed).message, /the client has disconnected/);
 });
 

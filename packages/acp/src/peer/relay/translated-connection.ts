@@ -19,15 +19,15 @@ import type { LiveClientConnection } from "../client/live-client-connection.ts";
 import type { RequestContext } from "../client/session/client-session.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
+import type { ReadInTurns } from "./read-in-turns.ts";
 import { RelayHost } from "./relay-host.ts";
 import type { RelayOptions } from "./relay-options.ts";
 import type { RelayContext, RelayedSession } from "./relayed-session.ts";
 import { RequestOrigins } from "./request-origins.ts";
-import type { Splice } from "./splice.ts";
 
 export interface Sides {
-  readonly client: Splice;
-  readonly agent: Splice;
+  readonly client: ReadInTurns;
+  readonly agent: ReadInTurns;
 }
 
 export interface Handshake {

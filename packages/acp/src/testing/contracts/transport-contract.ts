@@ -3,22 +3,20 @@
 import type { FrameLimits } from "../../transport/byte-channel.ts";
 import type { ContractRunner } from "./runner.ts";
 import {
+  type ContractException,
+  type ContractOptions,
   checkParts,
   counted,
   delivers,
   drainsAgain,
   ends,
+  type MakeTransportPair,
   overflows,
   queues,
   reports,
   resumes,
   splits,
-} from "./transport-advice.ts";
-import type {
-  ContractException,
-  ContractOptions,
-  MakeTransportPair,
-  TransportPair,
+  type TransportPair,
 } from "./transport-pair.ts";
 import { type WatchedTransport, watch } from "./watched-transport.ts";
 

@@ -2,6 +2,157 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../../validation/failure.ts";
+import { ending, field_args, ending2, field_additionalDirectories, SessionId, Terminal, Terminal_, EnvVariable, ElicitationSessionScope_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, SessionConfigSelectOption, SessionConfigBoolean_, Usage, Error, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
+
+export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, EnvVariable, ElicitationSessionScope, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, AuthMethodId, Implementation, ProviderId, LlmProtocol, AuthStatusResponse, AuthState, AuthAccount, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, SetSessionTitleResponse, Usage, Error, ErrorCode, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, AuthStatusUpdateNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
+
+function field_annotations(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = Annotations(x, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+        }
+      } else if (mode & 2) { delete v.annotations; }
+    }
+  }
+  return undefined;
+}
+
+function field_cwd(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.cwd;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (typeof x !== "string") return wrongType("/cwd", "string", x);
+        if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
+        if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
+      } else if (mode & 2) { delete v.cwd; }
+    }
+  }
+  return undefined;
+}
+
+function field_modes(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.modes;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = SessionModeState(x, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; }
+        }
+      } else if (mode & 2) { delete v.modes; }
+    }
+  }
+  return undefined;
+}
+
+function field_configOptions(v: any, mode: number): Failure | undefined {
+  field: {
+    const x = v.configOptions;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; break field; }
+        if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
+        let w = 0;
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = SessionConfigOption(y, mode);
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
+          }
+          if (w !== i) x[w] = y;
+          w++;
+        }
+        if (w !== x.length) x.length = w;
+      } else if (mode & 2) { delete v.configOptions; }
+    }
+  }
+  return undefined;
+}
+
+function field_entries(v: any, mode: number): Failure | undefined {
+  field: {
+    const x = v.entries;
+    if (x === undefined) return wrongType("/entries", "array", x);
+    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/entries", "array", x); v.entries = []; break field; }
+    if (x.length > maxArrayItems) return tooMany("/entries", x.length);
+    let w = 0;
+    for (let i = 0; i < x.length; i++) {
+      const y = x[i];
+      {
+        const f = PlanEntry(y, mode);
+        if (f !== undefined) { if (mode & 1 || f.limit) return within("/entries/" + i, f); continue; }
+      }
+      if (w !== i) x[w] = y;
+      w++;
+    }
+    if (w !== x.length) x.length = w;
+  }
+  return undefined;
+}
+
+function field_usage(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.usage;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = Usage(x, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; }
+        }
+      } else if (mode & 2) { delete v.usage; }
+    }
+  }
+  return undefined;
+}
+
+function field_mcpServers(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.mcpServers;
+    if (x === null) {
+      if (mode & 1) return wrongType("/mcpServers", "array", x);
+      v.mcpServers = [];
+    } else {
+      if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = McpServer(y, mode);
+          if (f !== undefined) return within("/mcpServers/" + i, f);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_mcpServers2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.mcpServers;
+    if (x !== undefined) {
+      if (x === null) {
+        if (mode & 1) return wrongType("/mcpServers", "array", x);
+        v.mcpServers = [];
+      } else {
+        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
+        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = McpServer(y, mode);
+            if (f !== undefined) return within("/mcpServers/" + i, f);
+          }
+        }
+      }
+    }
+  }
+  return undefined;
+}
 
 export function RequestId(v: any, mode: number): Failure | undefined {
   if (v !== null) {
@@ -14,49 +165,23 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId path content _meta");
-  }
-  return undefined;
-}
-
-export function SessionId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId path content _meta");
 }
 
 export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
@@ -82,36 +207,18 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.limit; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId path line limit _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId path line limit _meta");
 }
 
 export function RequestPermissionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCall;
-    {
-      const f = ToolCallUpdate(x, mode);
-      if (f !== undefined) return within("/toolCall", f);
-    }
+    const f = ToolCallUpdate(v.toolCall, mode);
+    if (f !== undefined) return within("/toolCall", f);
   }
   {
     const x = v.options;
@@ -125,20 +232,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId toolCall options _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId toolCall options _meta");
 }
 
 export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
@@ -148,10 +243,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
 
 function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   {
     const x = v.kind;
     if (x !== undefined) {
@@ -238,23 +330,9 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
     const x = v.rawOutput;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId kind status title name content locations rawInput rawOutput _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCallId kind status title name content locations rawInput rawOutput _meta", outer);
 }
-
-export const ToolCallId = SessionId;
 
 function isToolKind(x: string): boolean {
   switch (x) {
@@ -369,20 +447,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.priority; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "audience lastModified priority _meta");
 }
 
 function isRole(x: string): boolean {
@@ -406,36 +472,14 @@ export function TextContent(v: any, mode: number): Failure | undefined {
 
 function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "annotations text _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "annotations text _meta", outer);
 }
 
 export function ImageContent(v: any, mode: number): Failure | undefined {
@@ -445,25 +489,12 @@ export function ImageContent(v: any, mode: number): Failure | undefined {
 
 function ImageContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
   {
     const x = v.uri;
@@ -474,20 +505,8 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.uri; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "annotations data mimeType uri _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "annotations data mimeType uri _meta", outer);
 }
 
 export function AudioContent(v: any, mode: number): Failure | undefined {
@@ -497,40 +516,15 @@ export function AudioContent(v: any, mode: number): Failure | undefined {
 
 function AudioContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "annotations data mimeType _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "annotations data mimeType _meta", outer);
 }
 
 export function ResourceLink(v: any, mode: number): Failure | undefined {
@@ -540,25 +534,12 @@ export function ResourceLink(v: any, mode: number): Failure | undefined {
 
 function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
   {
     const x = v.description;
@@ -596,20 +577,8 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.title; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "annotations description mimeType name size title uri _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "annotations description mimeType name size title uri _meta", outer);
 }
 
 export function EmbeddedResourceResource(v: any, mode: number): Failure | undefined {
@@ -636,14 +605,8 @@ export function TextResourceContents(v: any, mode: number): Failure | undefined 
 
 function TextResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -653,20 +616,8 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mimeType text uri _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mimeType text uri _meta", outer);
 }
 
 export function BlobResourceContents(v: any, mode: number): Failure | undefined {
@@ -676,14 +627,8 @@ export function BlobResourceContents(v: any, mode: number): Failure | undefined 
 
 function BlobResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.blob;
-    if (typeof x !== "string") return wrongType("/blob", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
+  if (typeof v.blob !== "string") return wrongType("/blob", "string", v.blob);
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -693,20 +638,8 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "blob mimeType uri _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "blob mimeType uri _meta", outer);
 }
 
 export function EmbeddedResource(v: any, mode: number): Failure | undefined {
@@ -717,38 +650,16 @@ export function EmbeddedResource(v: any, mode: number): Failure | undefined {
 function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.resource;
-    {
-      const f = EmbeddedResourceResource(x, mode);
-      if (f !== undefined) return within("/resource", f);
-    }
+    const f = EmbeddedResourceResource(v.resource, mode);
+    if (f !== undefined) return within("/resource", f);
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "annotations resource _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "annotations resource _meta", outer);
 }
 
 export function Content(v: any, mode: number): Failure | undefined {
@@ -759,26 +670,11 @@ export function Content(v: any, mode: number): Failure | undefined {
 function Content_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content _meta", outer);
 }
 
 export function Diff(v: any, mode: number): Failure | undefined {
@@ -793,10 +689,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  {
-    const x = v.newText;
-    if (typeof x !== "string") return wrongType("/newText", "string", x);
-  }
+  if (typeof v.newText !== "string") return wrongType("/newText", "string", v.newText);
   {
     const x = v.oldText;
     if (x !== undefined) {
@@ -806,49 +699,8 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) { delete v.oldText; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path oldText newText _meta", outer);
-  }
-  return undefined;
-}
-
-export const TerminalId = SessionId;
-
-export function Terminal(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return Terminal_(v, mode, 0, "");
-}
-
-function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path oldText newText _meta", outer);
 }
 
 export function ToolCallLocation(v: any, mode: number): Failure | undefined {
@@ -870,55 +722,20 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.line; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path line _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path line _meta");
 }
 
 export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.kind;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(x)) return wrongValue("/kind", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
-  }
-  return undefined;
+  if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.kind !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(v.kind)) return wrongValue("/kind", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", v.kind);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "optionId name kind _meta");
 }
-
-export const PermissionOptionId = SessionId;
 
 function isPermissionOptionKind(x: string): boolean {
   switch (x) {
@@ -940,32 +757,16 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.command;
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
   {
     const x = v.env;
@@ -987,16 +788,10 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       }
     }
   }
-  {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/cwd", "string", x);
-        if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
-        if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      } else if (mode & 2) { delete v.cwd; n--; }
-    }
+  if (v.cwd !== undefined) {
+    const f = field_cwd(v, mode);
+    if (f !== undefined) return f;
+    if (v.cwd !== undefined) n++;
   }
   {
     const x = v.outputByteLimit;
@@ -1007,78 +802,18 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.outputByteLimit; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId command args env cwd outputByteLimit _meta");
-  }
-  return undefined;
-}
-
-export function EnvVariable(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/name", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/value", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name value _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId command args env cwd outputByteLimit _meta");
 }
 
 export function TerminalOutputRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId terminalId _meta");
 }
 
 export const ReleaseTerminalRequest = TerminalOutputRequest;
@@ -1090,11 +825,8 @@ export const KillTerminalRequest = TerminalOutputRequest;
 function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.requestedSchema;
-    {
-      const f = ElicitationSchema(x, mode);
-      if (f !== undefined) return within("/requestedSchema", f);
-    }
+    const f = ElicitationSchema(v.requestedSchema, mode);
+    if (f !== undefined) return within("/requestedSchema", f);
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
@@ -1112,10 +844,7 @@ function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure
 
 function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure | undefined {
   n += 2;
-  {
-    const x = v.elicitationId;
-    if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
-  }
+  if (typeof v.elicitationId !== "string") return wrongType("/elicitationId", "string", v.elicitationId);
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
@@ -1154,10 +883,7 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
+  if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -1178,33 +904,6 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   return wrongValue("/mode", "\"form\", \"url\" or another string, of your own with a leading \"_\"", tag);
 }
 
-export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return ElicitationSessionScope_(v, mode, 0, "");
-}
-
-function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
-      } else if (mode & 2) { delete v.toolCallId; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
-  }
-  return undefined;
-}
-
 export function ElicitationRequestScope(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return ElicitationRequestScope_(v, mode, 0, "");
@@ -1213,11 +912,8 @@ export function ElicitationRequestScope(v: any, mode: number): Failure | undefin
 function ElicitationRequestScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
+    const f = RequestId(v.requestId, mode);
+    if (f !== undefined) return within("/requestId", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -1282,33 +978,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
-  }
-  return undefined;
-}
-
-function isElicitationSchemaType(x: string): boolean {
-  switch (x) {
-    case "object":
-    return true;
-    default: return false;
-  }
-}
-
-export function ElicitationSchemaType(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(v)) return wrongValue("", "\"object\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "type title properties required description _meta");
 }
 
 export function ElicitationPropertySchema(v: any, mode: number): Failure | undefined {
@@ -1344,43 +1015,6 @@ function isStringFormat(x: string): boolean {
 
 export function StringFormat(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isStringFormat(v)) return wrongValue("", "\"email\", \"uri\", \"date\" or \"date-time\"", v);
-  return undefined;
-}
-
-export function EnumOption(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.const;
-    if (typeof x !== "string") return wrongType("/const", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "const title description _meta");
-  }
   return undefined;
 }
 
@@ -1484,203 +1118,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.oneOf; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
-  }
-  return undefined;
-}
-
-export function NumberPropertySchema(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return NumberPropertySchema_(v, mode, 0, "");
-}
-
-function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/minimum", "number", x);
-      } else if (mode & 2) { delete v.minimum; n--; }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/maximum", "number", x);
-      } else if (mode & 2) { delete v.maximum; n--; }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; n--; }
-      } else if (mode & 2) { delete v.default; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
-  }
-  return undefined;
-}
-
-export function IntegerPropertySchema(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return IntegerPropertySchema_(v, mode, 0, "");
-}
-
-function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/minimum", "integer", x);
-      } else if (mode & 2) { delete v.minimum; n--; }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/maximum", "integer", x);
-      } else if (mode & 2) { delete v.maximum; n--; }
-    }
-  }
-  field: {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; n--; break field; }
-      } else if (mode & 2) { delete v.default; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
-  }
-  return undefined;
-}
-
-export function BooleanPropertySchema(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return BooleanPropertySchema_(v, mode, 0, "");
-}
-
-function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; n--; }
-      } else if (mode & 2) { delete v.default; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
 }
 
 export function MultiSelectItems(v: any, mode: number): Failure | undefined {
@@ -1712,20 +1151,8 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       if (typeof y !== "string") return wrongType("/enum/" + i, "string", y);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "enum _meta", outer);
 }
 
 export function TitledMultiSelectItems(v: any, mode: number): Failure | undefined {
@@ -1747,20 +1174,8 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "anyOf _meta", outer);
 }
 
 export function MultiSelectPropertySchema(v: any, mode: number): Failure | undefined {
@@ -1771,11 +1186,8 @@ export function MultiSelectPropertySchema(v: any, mode: number): Failure | undef
 function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.items;
-    {
-      const f = MultiSelectItems(x, mode);
-      if (f !== undefined) return within("/items", f);
-    }
+    const f = MultiSelectItems(v.items, mode);
+    if (f !== undefined) return within("/items", f);
   }
   {
     const x = v.title;
@@ -1831,20 +1243,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "title description minItems maxItems items default _meta", outer);
 }
 
 export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
@@ -1852,11 +1252,8 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   {
-    const x = v.requestedSchema;
-    {
-      const f = ElicitationSchema(x, mode);
-      if (f !== undefined) return within("/requestedSchema", f);
-    }
+    const f = ElicitationSchema(v.requestedSchema, mode);
+    if (f !== undefined) return within("/requestedSchema", f);
   }
   let f: Failure | undefined;
   if (v.sessionId !== undefined) {
@@ -1872,16 +1269,11 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-export const ElicitationId = SessionId;
-
 export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.elicitationId;
-    if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
-  }
+  if (typeof v.elicitationId !== "string") return wrongType("/elicitationId", "string", v.elicitationId);
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
@@ -1901,60 +1293,11 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 3;
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v.requestId;
-    if (typeof x !== "string") return wrongType("/requestId", "string", x);
-  }
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/params", "object", x);
-      } else if (mode & 2) { delete v.params; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "serverId requestId method params _meta");
-  }
-  return undefined;
-}
-
-export const McpServerAcpId = SessionId;
-
-export const McpRequestId = SessionId;
-
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
     const x = v.agentCapabilities;
     if (x !== undefined) {
@@ -1996,25 +1339,8 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.agentInfo; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion agentCapabilities authMethods agentInfo _meta");
-  }
-  return undefined;
-}
-
-export function ProtocolVersion(v: any, mode: number): Failure | undefined {
-  if (!Number.isInteger(v) || v < 0 || v > 65535) return wrongNumber("", "integer from 0 to 65535", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion agentCapabilities authMethods agentInfo _meta");
 }
 
 export function AgentCapabilities(v: any, mode: number): Failure | undefined {
@@ -2079,20 +1405,8 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.providers; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers?providers _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers?providers _meta");
 }
 
 export function PromptCapabilities(v: any, mode: number): Failure | undefined {
@@ -2119,20 +1433,8 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/embeddedContext", "boolean", x); v.embeddedContext = false; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "image audio embeddedContext _meta");
 }
 
 export function McpCapabilities(v: any, mode: number): Failure | undefined {
@@ -2159,20 +1461,8 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/acp", "boolean", x); v.acp = false; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "http sse acp?mcp_over_acp _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "http sse acp?mcp_over_acp _meta");
 }
 
 export function SessionCapabilities(v: any, mode: number): Failure | undefined {
@@ -2298,20 +1588,8 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.close; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "list delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title resume close _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "list delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title resume close _meta");
 }
 
 export function SessionListCapabilities(v: any, mode: number): Failure | undefined {
@@ -2320,20 +1598,8 @@ export function SessionListCapabilities(v: any, mode: number): Failure | undefin
 }
 
 function SessionListCapabilities_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "_meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "_meta", outer);
 }
 
 export const SessionDeleteCapabilities = SessionListCapabilities;
@@ -2355,20 +1621,8 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       } else if (mode & 2) { delete v.mode; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mode _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mode _meta");
 }
 
 export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failure | undefined {
@@ -2386,20 +1640,8 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       } else if (mode & 2) { delete v.override; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "override _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "override _meta");
 }
 
 export const SessionSystemPromptOverrideCapabilities = SessionListCapabilities;
@@ -2443,20 +1685,8 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.logout; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "status?auth_status logout _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "status?auth_status logout _meta");
 }
 
 export const AuthStatusCapabilities = SessionListCapabilities;
@@ -2478,8 +1708,6 @@ export function AuthMethod(v: any, mode: number): Failure | undefined {
   return f;
 }
 
-export const AuthMethodId = SessionId;
-
 export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return AuthMethodTerminal_(v, mode, 0, "");
@@ -2487,14 +1715,8 @@ export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
 
 function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -2504,23 +1726,10 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
   {
     const x = v.env;
@@ -2539,20 +1748,8 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id name description args env _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "id name description args env _meta", outer);
 }
 
 export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
@@ -2562,14 +1759,8 @@ export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
 
 function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -2579,57 +1770,8 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id name description _meta", outer);
-  }
-  return undefined;
-}
-
-export function Implementation(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.version;
-    if (typeof x !== "string") return wrongType("/version", "string", x);
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name title version _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "id name description _meta", outer);
 }
 
 export const AuthenticateResponse = SessionListCapabilities;
@@ -2650,34 +1792,16 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providers _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "providers _meta");
 }
 
 export function ProviderInfo(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.providerId;
-    if (typeof x !== "string") return wrongType("/providerId", "string", x);
-  }
-  {
-    const x = v.required;
-    if (typeof x !== "boolean") return wrongType("/required", "boolean", x);
-  }
+  if (typeof v.providerId !== "string") return wrongType("/providerId", "string", v.providerId);
+  if (typeof v.required !== "boolean") return wrongType("/required", "boolean", v.required);
   field: {
     const x = v.supported;
     if (x === undefined) return wrongType("/supported", "array", x);
@@ -2705,28 +1829,8 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.current; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providerId supported required current _meta");
-  }
-  return undefined;
-}
-
-export const ProviderId = SessionId;
-
-export function LlmProtocol(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "anthropic" && v !== "openai" && v !== "azure" && v !== "vertex" && v !== "bedrock" && !v.startsWith("_")) return wrongValue("", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "providerId supported required current _meta");
 }
 
 export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined {
@@ -2738,24 +1842,9 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
     if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
-  {
-    const x = v.baseUrl;
-    if (typeof x !== "string") return wrongType("/baseUrl", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "apiType baseUrl _meta");
-  }
-  return undefined;
+  if (typeof v.baseUrl !== "string") return wrongType("/baseUrl", "string", v.baseUrl);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "apiType baseUrl _meta");
 }
 
 export const SetProviderResponse = SessionListCapabilities;
@@ -2764,181 +1853,30 @@ export const DisableProviderResponse = SessionListCapabilities;
 
 export const LogoutResponse = SessionListCapabilities;
 
-export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.state;
-    if (typeof x !== "string") return wrongType("/state", "string", x);
-    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
-  }
-  field: {
-    const x = v.accounts;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthAccount(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state accounts _meta");
-  }
-  return undefined;
-}
-
-export function AuthState(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "authenticated" && v !== "unauthenticated" && v !== "not_required" && v !== "unknown" && !v.startsWith("_")) return wrongValue("", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export function AuthAccount(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.label;
-    if (typeof x !== "string") return wrongType("/label", "string", x);
-  }
-  {
-    const x = v.active;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
-      } else if (mode & 2) { delete v.active; n--; }
-    }
-  }
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
-      } else if (mode & 2) { delete v.name; n--; }
-    }
-  }
-  {
-    const x = v.email;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
-      } else if (mode & 2) { delete v.email; n--; }
-    }
-  }
-  {
-    const x = v.organization;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
-      } else if (mode & 2) { delete v.organization; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "label active name email organization _meta");
-  }
-  return undefined;
-}
-
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v.modes !== undefined) {
+    const f = field_modes(v, mode);
+    if (f !== undefined) return f;
+    if (v.modes !== undefined) n++;
   }
-  {
-    const x = v.modes;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = SessionModeState(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; n--; }
-        }
-      } else if (mode & 2) { delete v.modes; n--; }
-    }
+  if (v.configOptions !== undefined) {
+    const f = field_configOptions(v, mode);
+    if (f !== undefined) return f;
+    if (v.configOptions !== undefined) n++;
   }
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = SessionConfigOption(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      } else if (mode & 2) { delete v.configOptions; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId modes configOptions _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId modes configOptions _meta");
 }
 
 export function SessionModeState(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.currentModeId;
-    if (typeof x !== "string") return wrongType("/currentModeId", "string", x);
-  }
+  if (typeof v.currentModeId !== "string") return wrongType("/currentModeId", "string", v.currentModeId);
   field: {
     const x = v.availableModes;
     if (x === undefined) return wrongType("/availableModes", "array", x);
@@ -2956,20 +1894,8 @@ export function SessionModeState(v: any, mode: number): Failure | undefined {
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "currentModeId availableModes _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "currentModeId availableModes _meta");
 }
 
 export const SessionModeId = SessionId;
@@ -2978,14 +1904,8 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -2995,34 +1915,16 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id name description _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "id name description _meta");
 }
 
 export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -3062,16 +1964,6 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   return wrongValue("/type", "\"select\" or \"boolean\"", tag);
 }
 
-export const SessionConfigId = SessionId;
-
-export function SessionConfigOptionCategory(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "mode" && v !== "model" && v !== "model_config" && v !== "thought_level" && !v.startsWith("_")) return wrongValue("", "mode, model, model_config, thought_level or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export const SessionConfigValueId = SessionId;
-
 export function SessionConfigSelectOptions(v: any, mode: number): Failure | undefined {
   if (!Array.isArray(v)) return wrongType("", "array", v);
   if (v.length > maxArrayItems) return tooMany("", v.length);
@@ -3092,55 +1984,12 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
   return undefined;
 }
 
-export function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "value name description _meta");
-  }
-  return undefined;
-}
-
 export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.group;
-    if (typeof x !== "string") return wrongType("/group", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.group !== "string") return wrongType("/group", "string", v.group);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   field: {
     const x = v.options;
     if (x === undefined) return wrongType("/options", "array", x);
@@ -3158,23 +2007,9 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "group name options _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "group name options _meta");
 }
-
-export const SessionConfigGroupId = SessionId;
 
 export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -3183,16 +2018,10 @@ export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
 
 function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.currentValue !== "string") return wrongType("/currentValue", "string", v.currentValue);
   {
-    const x = v.currentValue;
-    if (typeof x !== "string") return wrongType("/currentValue", "string", x);
-  }
-  {
-    const x = v.options;
-    {
-      const f = SessionConfigSelectOptions(x, mode);
-      if (f !== undefined) return within("/options", f);
-    }
+    const f = SessionConfigSelectOptions(v.options, mode);
+    if (f !== undefined) return within("/options", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -3201,74 +2030,21 @@ function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): F
   return undefined;
 }
 
-export function SessionConfigBoolean(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return SessionConfigBoolean_(v, mode, 0, "");
-}
-
-function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "currentValue", outer);
-  }
-  return undefined;
-}
-
 export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.modes;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = SessionModeState(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/modes", f); delete v.modes; n--; }
-        }
-      } else if (mode & 2) { delete v.modes; n--; }
-    }
+  if (v.modes !== undefined) {
+    const f = field_modes(v, mode);
+    if (f !== undefined) return f;
+    if (v.modes !== undefined) n++;
   }
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); delete v.configOptions; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = SessionConfigOption(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      } else if (mode & 2) { delete v.configOptions; n--; }
-    }
+  if (v.configOptions !== undefined) {
+    const f = field_configOptions(v, mode);
+    if (f !== undefined) return f;
+    if (v.configOptions !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "modes configOptions _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "modes configOptions _meta");
 }
 
 export function ListSessionsResponse(v: any, mode: number): Failure | undefined {
@@ -3301,30 +2077,15 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.nextCursor; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessions nextCursor _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessions nextCursor _meta");
 }
 
 export function SessionInfo(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
@@ -3374,20 +2135,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
 }
 
 export const DeleteSessionResponse = SessionListCapabilities;
@@ -3407,50 +2156,8 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/status", "string", x);
     if (mode & 16 && x !== "open" && x !== "saved" && !x.startsWith("_")) return wrongValue("/status", "open, saved or a name that begins with \"_\"", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "status _meta");
-  }
-  return undefined;
-}
-
-export function SessionStatus(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "open" && v !== "saved" && !v.startsWith("_")) return wrongValue("", "open, saved or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export function SetSessionTitleResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "status _meta");
 }
 
 export const ResumeSessionResponse = LoadSessionResponse;
@@ -3483,30 +2190,15 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "configOptions _meta", outer);
 }
 
 export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.stopReason;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isStopReason(x)) return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\" or \"cancelled\"", x);
-  }
+  if (typeof v.stopReason !== "string" || (mode & 4) === 0 && !isStopReason(v.stopReason)) return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\" or \"cancelled\"", v.stopReason);
   if (mode & 128) {
     const x = v.usage;
     if (x !== undefined) {
@@ -3519,20 +2211,8 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "stopReason usage?usage _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "stopReason usage?usage _meta");
 }
 
 function isStopReason(x: string): boolean {
@@ -3552,122 +2232,17 @@ export function StopReason(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-export function Usage(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 3;
-  {
-    const x = v.totalTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/totalTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.inputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/inputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.outputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/outputTokens", "integer of at least 0", x);
-  }
-  field: {
-    const x = v.thoughtTokens;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/thoughtTokens", "integer of at least 0", x); delete v.thoughtTokens; n--; break field; }
-      } else if (mode & 2) { delete v.thoughtTokens; n--; }
-    }
-  }
-  field: {
-    const x = v.cachedReadTokens;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedReadTokens", "integer of at least 0", x); delete v.cachedReadTokens; n--; break field; }
-      } else if (mode & 2) { delete v.cachedReadTokens; n--; }
-    }
-  }
-  field: {
-    const x = v.cachedWriteTokens;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x); delete v.cachedWriteTokens; n--; break field; }
-      } else if (mode & 2) { delete v.cachedWriteTokens; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
-  }
-  return undefined;
-}
-
-export function Error(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.code;
-    if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
-  }
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
-  {
-    const x = v.data;
-    if (x !== undefined) n++;
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "code message data");
-  }
-  return undefined;
-}
-
-export function ErrorCode(v: any, mode: number): Failure | undefined {
-  if (!Number.isInteger(v) || v < -2147483648 || v > 2147483647) return wrongNumber("", "integer from -2147483648 to 2147483647", v);
-  return undefined;
-}
-
 export function SessionNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+    const f = SessionUpdate(v.update, mode);
+    if (f !== undefined) return within("/update", f);
   }
-  {
-    const x = v.update;
-    {
-      const f = SessionUpdate(x, mode);
-      if (f !== undefined) return within("/update", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId update _meta");
 }
 
 export function SessionUpdate(v: any, mode: number): Failure | undefined {
@@ -3721,8 +2296,6 @@ export function SessionUpdate(v: any, mode: number): Failure | undefined {
   return wrongTag("/sessionUpdate", mode & 131040 ? "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"tool_call\", \"tool_call_update\", \"plan\", \"plan_update\", \"plan_removed\", \"available_commands_update\", \"current_mode_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\", \"compaction_summary_chunk\", \"subagent_update\", \"session_message\" or \"session_message_chunk\"" : "\"user_message_chunk\", \"agent_message_chunk\", \"agent_thought_chunk\", \"tool_call\", \"tool_call_update\", \"plan\", \"available_commands_update\", \"current_mode_update\", \"config_option_update\", \"session_info_update\", \"usage_update\", \"notice\", \"compaction_update\" or \"compaction_summary_chunk\"", tag, "plan_update=plans plan_removed=plans subagent_update=subagents session_message=subagents session_message_chunk=subagents");
 }
 
-export const MessageId = SessionId;
-
 export function ContentChunk(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return ContentChunk_(v, mode, 0, "");
@@ -3731,11 +2304,8 @@ export function ContentChunk(v: any, mode: number): Failure | undefined {
 function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
   {
     const x = v.messageId;
@@ -3746,20 +2316,8 @@ function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.messageId; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content messageId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content messageId _meta", outer);
 }
 
 export function ToolCall(v: any, mode: number): Failure | undefined {
@@ -3769,14 +2327,8 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
 
 function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.name;
     if (x !== undefined) {
@@ -3846,52 +2398,19 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
     const x = v.rawOutput;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId title name kind status content locations rawInput rawOutput _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCallId title name kind status content locations rawInput rawOutput _meta", outer);
 }
 
 export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v.priority;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isPlanEntryPriority(x)) return wrongValue("/priority", "\"high\", \"medium\" or \"low\"", x);
-  }
-  {
-    const x = v.status;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isPlanEntryStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\" or \"completed\"", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content priority status _meta");
-  }
-  return undefined;
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (typeof v.priority !== "string" || (mode & 4) === 0 && !isPlanEntryPriority(v.priority)) return wrongValue("/priority", "\"high\", \"medium\" or \"low\"", v.priority);
+  if (typeof v.status !== "string" || (mode & 4) === 0 && !isPlanEntryStatus(v.status)) return wrongValue("/status", "\"pending\", \"in_progress\" or \"completed\"", v.status);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content priority status _meta");
 }
 
 function isPlanEntryPriority(x: string): boolean {
@@ -3931,37 +2450,12 @@ export function Plan(v: any, mode: number): Failure | undefined {
 
 function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  field: {
-    const x = v.entries;
-    if (x === undefined) return wrongType("/entries", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/entries", "array", x); v.entries = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/entries", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = PlanEntry(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/entries/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
   {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
+    const f = field_entries(v, mode);
+    if (f !== undefined) return f;
   }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "entries _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "entries _meta", outer);
 }
 
 export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
@@ -3980,8 +2474,6 @@ export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
   return wrongValue("/type", "\"items\", \"file\" or \"markdown\"", tag);
 }
 
-export const PlanId = SessionId;
-
 export function PlanItems(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return PlanItems_(v, mode, 0, "");
@@ -3989,41 +2481,13 @@ export function PlanItems(v: any, mode: number): Failure | undefined {
 
 function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
+    const f = field_entries(v, mode);
+    if (f !== undefined) return f;
   }
-  field: {
-    const x = v.entries;
-    if (x === undefined) return wrongType("/entries", "array", x);
-    if (!Array.isArray(x)) { if (mode & 1) return wrongType("/entries", "array", x); v.entries = []; break field; }
-    if (x.length > maxArrayItems) return tooMany("/entries", x.length);
-    let w = 0;
-    for (let i = 0; i < x.length; i++) {
-      const y = x[i];
-      {
-        const f = PlanEntry(y, mode);
-        if (f !== undefined) { if (mode & 1 || f.limit) return within("/entries/" + i, f); continue; }
-      }
-      if (w !== i) x[w] = y;
-      w++;
-    }
-    if (w !== x.length) x.length = w;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "planId entries _meta", outer);
 }
 
 export function PlanFile(v: any, mode: number): Failure | undefined {
@@ -4033,59 +2497,10 @@ export function PlanFile(v: any, mode: number): Failure | undefined {
 
 function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
-  }
-  return undefined;
-}
-
-export function PlanMarkdown(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return PlanMarkdown_(v, mode, 0, "");
-}
-
-function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
-  }
-  return undefined;
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "planId uri _meta", outer);
 }
 
 export function PlanUpdate(v: any, mode: number): Failure | undefined {
@@ -4096,67 +2511,19 @@ export function PlanUpdate(v: any, mode: number): Failure | undefined {
 function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.plan;
-    {
-      const f = PlanUpdateContent(x, mode);
-      if (f !== undefined) return within("/plan", f);
-    }
+    const f = PlanUpdateContent(v.plan, mode);
+    if (f !== undefined) return within("/plan", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
-  }
-  return undefined;
-}
-
-export function PlanRemoved(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return PlanRemoved_(v, mode, 0, "");
-}
-
-function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "plan _meta", outer);
 }
 
 export function AvailableCommand(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
   {
     const x = v.input;
     if (x !== undefined) {
@@ -4169,44 +2536,17 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.input; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name description input _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name description input _meta");
 }
 
 export function AvailableCommandInput(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "hint _meta");
-  }
-  return undefined;
+  if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "hint _meta");
 }
 
 export const UnstructuredCommandInput = AvailableCommandInput;
@@ -4235,20 +2575,8 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "availableCommands _meta", outer);
 }
 
 export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
@@ -4258,24 +2586,9 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
 
 function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.currentModeId;
-    if (typeof x !== "string") return wrongType("/currentModeId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "currentModeId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.currentModeId !== "string") return wrongType("/currentModeId", "string", v.currentModeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "currentModeId _meta", outer);
 }
 
 export const ConfigOptionUpdate = SetSessionConfigOptionResponse;
@@ -4304,48 +2617,8 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
-  }
-  return undefined;
-}
-
-export function Cost(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.amount;
-    if (!Number.isFinite(x)) return wrongNumber("/amount", "number", x);
-  }
-  {
-    const x = v.currency;
-    if (typeof x !== "string") return wrongType("/currency", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "amount currency _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "title updatedAt _meta", outer);
 }
 
 export function UsageUpdate(v: any, mode: number): Failure | undefined {
@@ -4355,14 +2628,8 @@ export function UsageUpdate(v: any, mode: number): Failure | undefined {
 
 function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.used;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
-  }
-  {
-    const x = v.size;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/size", "integer of at least 0", x);
-  }
+  if (!Number.isInteger(v.used) || v.used < 0) return wrongNumber("/used", "integer of at least 0", v.used);
+  if (!Number.isInteger(v.size) || v.size < 0) return wrongNumber("/size", "integer of at least 0", v.size);
   {
     const x = v.cost;
     if (x !== undefined) {
@@ -4375,76 +2642,8 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       } else if (mode & 2) { delete v.cost; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
-  }
-  return undefined;
-}
-
-export function NoticeSeverity(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "info" && v !== "warning" && v !== "error" && !v.startsWith("_")) return wrongValue("", "info, warning, error or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export function Notice(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return Notice_(v, mode, 0, "");
-}
-
-function Notice_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.severity;
-    if (typeof x !== "string") return wrongType("/severity", "string", x);
-    if (mode & 16 && x !== "info" && x !== "warning" && x !== "error" && !x.startsWith("_")) return wrongValue("/severity", "info, warning, error or a name that begins with \"_\"", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-    if (x.length < 1) return wrongValue("/title", "non-empty string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
-  }
-  return undefined;
-}
-
-export const CompactionId = SessionId;
-
-export function CompactionStatus(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "in_progress" && v !== "completed" && v !== "failed" && v !== "cancelled" && !v.startsWith("_")) return wrongValue("", "in_progress, completed, failed, cancelled or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "used size cost _meta", outer);
 }
 
 export function CompactionUpdate(v: any, mode: number): Failure | undefined {
@@ -4454,10 +2653,7 @@ export function CompactionUpdate(v: any, mode: number): Failure | undefined {
 
 function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
+  if (typeof v.compactionId !== "string") return wrongType("/compactionId", "string", v.compactionId);
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
@@ -4493,20 +2689,8 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "compactionId status summary error _meta", outer);
 }
 
 export function CompactionSummaryChunk(v: any, mode: number): Failure | undefined {
@@ -4516,31 +2700,13 @@ export function CompactionSummaryChunk(v: any, mode: number): Failure | undefine
 
 function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.compactionId !== "string") return wrongType("/compactionId", "string", v.compactionId);
   {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "compactionId content _meta", outer);
 }
 
 export function SubagentSessionCapabilities(v: any, mode: number): Failure | undefined {
@@ -4558,20 +2724,8 @@ export function SubagentSessionCapabilities(v: any, mode: number): Failure | und
       } else if (mode & 2) { delete v.cancel; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cancel _meta");
 }
 
 export const SessionCancelCapabilities = SessionListCapabilities;
@@ -4593,17 +2747,10 @@ function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | u
 }
 
 function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.usage;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
-        }
-      } else if (mode & 2) { delete v.usage; n--; }
-    }
+  if (v.usage !== undefined) {
+    const f = field_usage(v, mode);
+    if (f !== undefined) return f;
+    if (v.usage !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -4705,17 +2852,10 @@ function IdleStateUpdate_untagged(v: any, mode: number, n: number): Failure | un
 export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.usage;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Usage(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/usage", f); delete v.usage; n--; }
-        }
-      } else if (mode & 2) { delete v.usage; n--; }
-    }
+  if (v.usage !== undefined) {
+    const f = field_usage(v, mode);
+    if (f !== undefined) return f;
+    if (v.usage !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -4764,10 +2904,7 @@ export function SubagentUpdate(v: any, mode: number): Failure | undefined {
 
 function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.title;
     if (x !== undefined) {
@@ -4835,20 +2972,8 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
 }
 
 export function SessionMessage(v: any, mode: number): Failure | undefined {
@@ -4858,10 +2983,7 @@ export function SessionMessage(v: any, mode: number): Failure | undefined {
 
 function SessionMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
   {
     const x = v.senderSessionId;
     if (x !== undefined) {
@@ -4919,20 +3041,8 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
 }
 
 export function SessionMessageChunk(v: any, mode: number): Failure | undefined {
@@ -4942,67 +3052,20 @@ export function SessionMessageChunk(v: any, mode: number): Failure | undefined {
 
 function SessionMessageChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
   {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "messageId content _meta", outer);
 }
-
-export function CompleteElicitationNotification(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.elicitationId;
-    if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "elicitationId _meta");
-  }
-  return undefined;
-}
-
-export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
     const x = v.clientCapabilities;
     if (x !== undefined) {
@@ -5025,20 +3088,8 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.clientInfo; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion clientCapabilities clientInfo _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion clientCapabilities clientInfo _meta");
 }
 
 export function ClientCapabilities(v: any, mode: number): Failure | undefined {
@@ -5119,20 +3170,8 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.elicitation; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "fs terminal session subagents?subagents plan?plans auth elicitation _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "fs terminal session subagents?subagents plan?plans auth elicitation _meta");
 }
 
 export function FileSystemCapabilities(v: any, mode: number): Failure | undefined {
@@ -5152,20 +3191,8 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/writeTextFile", "boolean", x); v.writeTextFile = false; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "readTextFile writeTextFile _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "readTextFile writeTextFile _meta");
 }
 
 export function ClientSessionCapabilities(v: any, mode: number): Failure | undefined {
@@ -5207,20 +3234,8 @@ export function ClientSessionCapabilities(v: any, mode: number): Failure | undef
       } else if (mode & 2) { delete v.notices; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compaction configOptions notices _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "compaction configOptions notices _meta");
 }
 
 export function CompactionCapabilities(v: any, mode: number): Failure | undefined {
@@ -5248,20 +3263,8 @@ export function SessionConfigOptionsCapabilities(v: any, mode: number): Failure 
       } else if (mode & 2) { delete v.boolean; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "boolean _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "boolean _meta");
 }
 
 export const BooleanConfigOptionCapabilities = SessionListCapabilities;
@@ -5282,20 +3285,8 @@ export function AuthCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") { if (mode & 1) return wrongType("/terminal", "boolean", x); v.terminal = false; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminal _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminal _meta");
 }
 
 export function ElicitationCapabilities(v: any, mode: number): Failure | undefined {
@@ -5325,20 +3316,8 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       } else if (mode & 2) { delete v.url; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "form url _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "form url _meta");
 }
 
 export const ElicitationFormCapabilities = SessionListCapabilities;
@@ -5349,24 +3328,9 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId _meta");
-  }
-  return undefined;
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "methodId _meta");
 }
 
 export const ListProvidersRequest = SessionListCapabilities;
@@ -5375,19 +3339,13 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.providerId;
-    if (typeof x !== "string") return wrongType("/providerId", "string", x);
-  }
+  if (typeof v.providerId !== "string") return wrongType("/providerId", "string", v.providerId);
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
     if (mode & 16 && x !== "anthropic" && x !== "openai" && x !== "azure" && x !== "vertex" && x !== "bedrock" && !x.startsWith("_")) return wrongValue("/apiType", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", x);
   }
-  {
-    const x = v.baseUrl;
-    if (typeof x !== "string") return wrongType("/baseUrl", "string", x);
-  }
+  if (typeof v.baseUrl !== "string") return wrongType("/baseUrl", "string", v.baseUrl);
   {
     const x = v.headers;
     if (x !== undefined) {
@@ -5399,44 +3357,8 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providerId apiType baseUrl headers _meta");
-  }
-  return undefined;
-}
-
-export function DisableProviderRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.providerId;
-    if (typeof x !== "string") return wrongType("/providerId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providerId _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "providerId apiType baseUrl headers _meta");
 }
 
 export const LogoutRequest = SessionListCapabilities;
@@ -5454,40 +3376,13 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
   {
-    const x = v.mcpServers;
-    if (x === null) {
-      if (mode & 1) return wrongType("/mcpServers", "array", x);
-      v.mcpServers = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = McpServer(y, mode);
-          if (f !== undefined) return within("/mcpServers/" + i, f);
-        }
-      }
-    }
+    const f = field_mcpServers(v, mode);
+    if (f !== undefined) return f;
   }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
   if (mode & 64) {
     const x = v.systemPrompt;
@@ -5501,20 +3396,8 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
 }
 
 export function McpServer(v: any, mode: number): Failure | undefined {
@@ -5535,34 +3418,6 @@ export function McpServer(v: any, mode: number): Failure | undefined {
   return f;
 }
 
-export function HttpHeader(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name value _meta");
-  }
-  return undefined;
-}
-
 export function McpServerHttp(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return McpServerHttp_(v, mode, 0, "");
@@ -5570,14 +3425,8 @@ export function McpServerHttp(v: any, mode: number): Failure | undefined {
 
 function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 3;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
   {
     const x = v.headers;
     if (x === null) {
@@ -5595,54 +3444,11 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name url headers _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name url headers _meta", outer);
 }
 
 export const McpServerSse = McpServerHttp;
-
-export function McpServerAcp(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return McpServerAcp_(v, mode, 0, "");
-}
-
-function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name serverId _meta", outer);
-  }
-  return undefined;
-}
 
 export function McpServerStdio(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -5651,10 +3457,7 @@ export function McpServerStdio(v: any, mode: number): Failure | undefined {
 
 function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 4;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.command;
     if (typeof x !== "string") return wrongType("/command", "string", x);
@@ -5692,20 +3495,8 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name command args env _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name command args env _meta", outer);
 }
 
 export function SystemPrompt(v: any, mode: number): Failure | undefined {
@@ -5729,26 +3520,8 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mode content _meta");
-  }
-  return undefined;
-}
-
-export function SystemPromptMode(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "append" && v !== "override" && !v.startsWith("_")) return wrongValue("", "append, override or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mode content _meta");
 }
 
 export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
@@ -5756,21 +3529,8 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 3;
   {
-    const x = v.mcpServers;
-    if (x === null) {
-      if (mode & 1) return wrongType("/mcpServers", "array", x);
-      v.mcpServers = [];
-    } else {
-      if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = McpServer(y, mode);
-          if (f !== undefined) return within("/mcpServers/" + i, f);
-        }
-      }
-    }
+    const f = field_mcpServers(v, mode);
+    if (f !== undefined) return f;
   }
   {
     const x = v.cwd;
@@ -5778,28 +3538,11 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
   if (mode & 64) {
     const x = v.systemPrompt;
@@ -5813,35 +3556,17 @@ export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mcpServers cwd additionalDirectories sessionId systemPrompt?system_prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mcpServers cwd additionalDirectories sessionId systemPrompt?system_prompt _meta");
 }
 
 export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cwd;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") return wrongType("/cwd", "string", x);
-        if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
-        if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
-      } else if (mode & 2) { delete v.cwd; n--; }
-    }
+  if (v.cwd !== undefined) {
+    const f = field_cwd(v, mode);
+    if (f !== undefined) return f;
+    if (v.cwd !== undefined) n++;
   }
   {
     const x = v.cursor;
@@ -5862,104 +3587,39 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cwd cursor archived?archive _meta");
-  }
-  return undefined;
-}
-
-export function SessionArchiveFilter(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "exclude" && v !== "include" && v !== "only" && !v.startsWith("_")) return wrongValue("", "exclude, include, only or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cwd cursor archived?archive _meta");
 }
 
 export function DeleteSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId _meta");
 }
 
 export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/mcpServers", "array", x);
-        v.mcpServers = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = McpServer(y, mode);
-            if (f !== undefined) return within("/mcpServers/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers2(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
   {
     const x = v.systemPrompt;
@@ -5973,20 +3633,8 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
 }
 
 export const ArchiveSessionRequest = DeleteSessionRequest;
@@ -5995,86 +3643,26 @@ export const UnarchiveSessionRequest = DeleteSessionRequest;
 
 export const SessionStatusRequest = DeleteSessionRequest;
 
-export function SetSessionTitleRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title _meta");
-  }
-  return undefined;
-}
-
 export function ResumeSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/mcpServers", "array", x);
-        v.mcpServers = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = McpServer(y, mode);
-            if (f !== undefined) return within("/mcpServers/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers2(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
   if (mode & 64) {
     const x = v.systemPrompt;
@@ -6088,20 +3676,8 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
 }
 
 export const CloseSessionRequest = DeleteSessionRequest;
@@ -6110,49 +3686,15 @@ export function SetSessionModeRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.modeId;
-    if (typeof x !== "string") return wrongType("/modeId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId modeId _meta");
-  }
-  return undefined;
-}
-
-function SetSessionConfigOptionRequest_boolean(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.value;
-    if (typeof x !== "boolean") return wrongType("/value", "boolean", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId modeId _meta");
 }
 
 function SetSessionConfigOptionRequest_fallback(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
+  if (typeof v.value !== "string") return wrongType("/value", "string", v.value);
   if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "sessionId configId _meta value");
@@ -6164,14 +3706,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.configId;
-    if (typeof x !== "string") return wrongType("/configId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -6195,10 +3731,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.prompt;
     if (!Array.isArray(x)) return wrongType("/prompt", "array", x);
@@ -6211,20 +3744,8 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId prompt _meta");
 }
 
 export const WriteTextFileResponse = SessionListCapabilities;
@@ -6233,24 +3754,9 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content _meta");
-  }
-  return undefined;
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content _meta");
 }
 
 export function RequestPermissionResponse(v: any, mode: number): Failure | undefined {
@@ -6258,26 +3764,11 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   let n = 0;
   n += 1;
   {
-    const x = v.outcome;
-    {
-      const f = RequestPermissionOutcome(x, mode);
-      if (f !== undefined) return within("/outcome", f);
-    }
+    const f = RequestPermissionOutcome(v.outcome, mode);
+    if (f !== undefined) return within("/outcome", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "outcome _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "outcome _meta");
 }
 
 function RequestPermissionOutcome_cancelled(v: any, mode: number, n: number): Failure | undefined {
@@ -6302,47 +3793,14 @@ export function RequestPermissionOutcome(v: any, mode: number): Failure | undefi
   return wrongValue("/outcome", "\"cancelled\" or \"selected\"", tag);
 }
 
-export function SelectedPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return SelectedPermissionOutcome_(v, mode, 0, "");
-}
-
-function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "optionId _meta", outer);
-  }
-  return undefined;
-}
-
 export const CreateTerminalResponse = Terminal;
 
 export function TerminalOutputResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.output;
-    if (typeof x !== "string") return wrongType("/output", "string", x);
-  }
-  {
-    const x = v.truncated;
-    if (typeof x !== "boolean") return wrongType("/truncated", "boolean", x);
-  }
+  if (typeof v.output !== "string") return wrongType("/output", "string", v.output);
+  if (typeof v.truncated !== "boolean") return wrongType("/truncated", "boolean", v.truncated);
   {
     const x = v.exitStatus;
     if (x !== undefined) {
@@ -6355,20 +3813,8 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.exitStatus; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "output truncated exitStatus _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "output truncated exitStatus _meta");
 }
 
 export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
@@ -6392,20 +3838,8 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.signal; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "exitCode signal _meta");
 }
 
 export const ReleaseTerminalResponse = SessionListCapabilities;
@@ -6413,14 +3847,6 @@ export const ReleaseTerminalResponse = SessionListCapabilities;
 export const WaitForTerminalExitResponse = TerminalExitStatus;
 
 export const KillTerminalResponse = SessionListCapabilities;
-
-function CreateElicitationResponse_decline(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "action _meta");
-  }
-  return undefined;
-}
 
 export function CreateElicitationResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -6489,159 +3915,24 @@ function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string
   return undefined;
 }
 
-function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.result;
-    if (x === undefined) return wrongType("/result", "present", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "result _meta");
-  }
-  return undefined;
-}
-
-function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.error;
-    {
-      const f = McpError(x, mode);
-      if (f !== undefined) return within("/error", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "error _meta");
-  }
-  return undefined;
-}
-
-export function MessageMcpResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  let f: Failure | undefined;
-  if (v.result !== undefined) {
-    const g = MessageMcpResponse_result(v, mode, n);
-    if (g === undefined) return undefined;
-    f ??= g;
-  }
-  if (v.error !== undefined) {
-    const g = MessageMcpResponse_error(v, mode, n);
-    if (g === undefined) return undefined;
-    f ??= g;
-  }
-  return f ?? wrongType("", "object with result or error", v);
-}
-
-export function McpError(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.code;
-    if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
-  }
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
-  {
-    const x = v.data;
-    if (x !== undefined) n++;
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "code message data");
-  }
-  return undefined;
-}
-
 export const CancelNotification = DeleteSessionRequest;
-
-export const MessageMcpNotification = MessageMcpRequest;
 
 export function CancelRequestNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
   {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
+    const f = RequestId(v.requestId, mode);
+    if (f !== undefined) return within("/requestId", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "requestId _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "requestId _meta");
 }
 
 export const InitializeProxyRequest = InitializeRequest;
-
-export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "method params _meta");
-  }
-  return undefined;
-}
 
 export const InitializeProxyResponse = InitializeResponse;
 
 export function ProxySuccessorResponse(v: any, mode: number): Failure | undefined {
   return undefined;
 }
-
-export const ProxySuccessorNotification = ProxySuccessorRequest;

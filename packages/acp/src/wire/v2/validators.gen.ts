@@ -2,6 +2,173 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooFew, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../../validation/failure.ts";
+import { ending, ending2, field_args, field_additionalDirectories, SessionId, DiffPathChange_, DiffPathPairChange_, Terminal, Terminal_, ElicitationSessionScope_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, AuthMethod_other, EnvVariable, SessionConfigSelectOption, SessionConfigBoolean_, AvailableCommand_other, StateUpdate_idle_end_turn, StateUpdate_idle_untagged, Usage, SessionUpdate_state_update_idle_end_turn, SessionUpdate_state_update_idle_untagged, PlanUpdateContent_other, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
+
+export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, ElicitationSessionScope, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, Implementation, AuthMethodId, EnvVariable, ProviderId, LlmProtocol, AuthStatusResponse, AuthState, AuthAccount, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, ErrorCode, Usage, SetSessionTitleResponse, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, AuthStatusUpdateNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
+
+function field_annotations(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.annotations;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = Annotations(x, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; }
+        }
+      } else if (mode & 2) { delete v.annotations; }
+    }
+  }
+  return undefined;
+}
+
+function field_cancel(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.cancel;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = ToolCallCancelCapabilities(x, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; }
+        }
+      } else if (mode & 2) { delete v.cancel; }
+    }
+  }
+  return undefined;
+}
+
+function field_env(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.env;
+    if (x !== undefined) {
+      if (x === null) {
+        if (mode & 1) return wrongType("/env", "array", x);
+        v.env = [];
+      } else {
+        if (!Array.isArray(x)) return wrongType("/env", "array", x);
+        if (x.length > maxArrayItems) return tooMany("/env", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = EnvVariable(y, mode);
+            if (f !== undefined) return within("/env/" + i, f);
+          }
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_configOptions2(v: any, mode: number): Failure | undefined {
+  field: {
+    const x = v.configOptions;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); v.configOptions = []; break field; }
+      if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
+      let w = 0;
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = SessionConfigOption(y, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
+        }
+        if (w !== i) x[w] = y;
+        w++;
+      }
+      if (w !== x.length) x.length = w;
+    }
+  }
+  return undefined;
+}
+
+function field_availableCommands(v: any, mode: number): Failure | undefined {
+  field: {
+    const x = v.availableCommands;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/availableCommands", "array", x); v.availableCommands = []; break field; }
+      if (x.length > maxArrayItems) return tooMany("/availableCommands", x.length);
+      let w = 0;
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = AvailableCommand(y, mode);
+          if (f !== undefined) { if (mode & 1 || f.limit) return within("/availableCommands/" + i, f); continue; }
+        }
+        if (w !== i) x[w] = y;
+        w++;
+      }
+      if (w !== x.length) x.length = w;
+    }
+  }
+  return undefined;
+}
+
+function field_background(v: any, mode: number): Failure | undefined {
+  field: {
+    const x = v.background;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; break field; }
+        if (x.length > maxArrayItems) return tooMany("/background", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = BackgroundWork(y, mode);
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; break field; }
+          }
+        }
+      } else if (mode & 2) { delete v.background; }
+    }
+  }
+  return undefined;
+}
+
+function field_content(v: any, mode: number): Failure | undefined {
+  field: {
+    const x = v.content;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; break field; }
+        if (x.length > maxArrayItems) return tooMany("/content", x.length);
+        let w = 0;
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = ContentBlock(y, mode);
+            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
+          }
+          if (w !== i) x[w] = y;
+          w++;
+        }
+        if (w !== x.length) x.length = w;
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_mcpServers2(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.mcpServers;
+    if (x !== undefined) {
+      if (x === null) {
+        if (mode & 1) return wrongType("/mcpServers", "array", x);
+        v.mcpServers = [];
+      } else {
+        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
+        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          {
+            const f = McpServer(y, mode);
+            if (f !== undefined) return within("/mcpServers/" + i, f);
+          }
+        }
+      }
+    }
+  }
+  return undefined;
+}
 
 export function RequestId(v: any, mode: number): Failure | undefined {
   if (!Number.isInteger(v) && typeof v !== "string") return wrongType("", "integer or string", v);
@@ -12,14 +179,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.options;
     if (!Array.isArray(x)) return wrongType("/options", "array", x);
@@ -54,25 +215,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) { delete v.subject; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title description subject options _meta");
-  }
-  return undefined;
-}
-
-export function SessionId(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId title description subject options _meta");
 }
 
 export function RequestPermissionSubject(v: any, mode: number): Failure | undefined {
@@ -96,10 +240,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
 
 function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   {
     const x = v.name;
     if (x !== undefined) {
@@ -200,23 +341,9 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta", outer);
 }
-
-export const ToolCallId = SessionId;
 
 export function ToolKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -306,20 +433,8 @@ export function Annotations(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.priority; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "audience lastModified priority _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "audience lastModified priority _meta");
 }
 
 export function Role(v: any, mode: number): Failure | undefined {
@@ -335,36 +450,14 @@ export function TextContent(v: any, mode: number): Failure | undefined {
 
 function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "text annotations _meta", outer);
 }
 
 export const MediaType = SessionId;
@@ -376,14 +469,8 @@ export function ImageContent(v: any, mode: number): Failure | undefined {
 
 function ImageContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
   {
     const x = v.uri;
     if (x !== undefined) {
@@ -394,32 +481,13 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.uri; n--; }
     }
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "data mimeType uri annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "data mimeType uri annotations _meta", outer);
 }
 
 export function AudioContent(v: any, mode: number): Failure | undefined {
@@ -429,40 +497,15 @@ export function AudioContent(v: any, mode: number): Failure | undefined {
 
 function AudioContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "data mimeType annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "data mimeType annotations _meta", outer);
 }
 
 export function Icon(v: any, mode: number): Failure | undefined {
@@ -511,20 +554,8 @@ export function Icon(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.theme; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "src mimeType sizes theme _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "src mimeType sizes theme _meta");
 }
 
 export function IconTheme(v: any, mode: number): Failure | undefined {
@@ -540,10 +571,7 @@ export function ResourceLink(v: any, mode: number): Failure | undefined {
 
 function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
@@ -606,32 +634,13 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       } else if (mode & 2) { delete v.size; n--; }
     }
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name uri title description icons mimeType size annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name uri title description icons mimeType size annotations _meta", outer);
 }
 
 export function EmbeddedResourceResource(v: any, mode: number): Failure | undefined {
@@ -658,10 +667,7 @@ export function TextResourceContents(v: any, mode: number): Failure | undefined 
 
 function TextResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
@@ -676,20 +682,8 @@ function TextResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text uri mimeType _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "text uri mimeType _meta", outer);
 }
 
 export function BlobResourceContents(v: any, mode: number): Failure | undefined {
@@ -699,10 +693,7 @@ export function BlobResourceContents(v: any, mode: number): Failure | undefined 
 
 function BlobResourceContents_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.blob;
-    if (typeof x !== "string") return wrongType("/blob", "string", x);
-  }
+  if (typeof v.blob !== "string") return wrongType("/blob", "string", v.blob);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
@@ -717,20 +708,8 @@ function BlobResourceContents_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.mimeType; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "blob uri mimeType _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "blob uri mimeType _meta", outer);
 }
 
 export function EmbeddedResource(v: any, mode: number): Failure | undefined {
@@ -741,38 +720,16 @@ export function EmbeddedResource(v: any, mode: number): Failure | undefined {
 function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.resource;
-    {
-      const f = EmbeddedResourceResource(x, mode);
-      if (f !== undefined) return within("/resource", f);
-    }
+    const f = EmbeddedResourceResource(v.resource, mode);
+    if (f !== undefined) return within("/resource", f);
   }
-  {
-    const x = v.annotations;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Annotations(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/annotations", f); delete v.annotations; n--; }
-        }
-      } else if (mode & 2) { delete v.annotations; n--; }
-    }
+  if (v.annotations !== undefined) {
+    const f = field_annotations(v, mode);
+    if (f !== undefined) return f;
+    if (v.annotations !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "resource annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "resource annotations _meta", outer);
 }
 
 export function Content(v: any, mode: number): Failure | undefined {
@@ -783,26 +740,11 @@ export function Content(v: any, mode: number): Failure | undefined {
 function Content_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content _meta", outer);
 }
 
 export function DiffChange(v: any, mode: number): Failure | undefined {
@@ -863,42 +805,9 @@ export function DiffPathChange(v: any, mode: number): Failure | undefined {
   return DiffPathChange_(v, mode, 0, "");
 }
 
-function DiffPathChange_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path", outer);
-  }
-  return undefined;
-}
-
 export function DiffPathPairChange(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return DiffPathPairChange_(v, mode, 0, "");
-}
-
-function DiffPathPairChange_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.oldPath;
-    if (typeof x !== "string") return wrongType("/oldPath", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/oldPath", "an absolute path", x);
-  }
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-    if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "oldPath path", outer);
-  }
-  return undefined;
 }
 
 export function DiffPatch(v: any, mode: number): Failure | undefined {
@@ -910,24 +819,9 @@ export function DiffPatch(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/format", "string", x);
     if (mode & 16 && x !== "git_patch" && !x.startsWith("_")) return wrongValue("/format", "git_patch or a name that begins with \"_\"", x);
   }
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "format text _meta");
-  }
-  return undefined;
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "format text _meta");
 }
 
 export function DiffPatchFormat(v: any, mode: number): Failure | undefined {
@@ -971,49 +865,8 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       } else if (mode & 2) { delete v.patch; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "changes patch _meta", outer);
-  }
-  return undefined;
-}
-
-export const TerminalId = SessionId;
-
-export function Terminal(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return Terminal_(v, mode, 0, "");
-}
-
-function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "changes patch _meta", outer);
 }
 
 export function ToolCallLocation(v: any, mode: number): Failure | undefined {
@@ -1034,51 +887,20 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.line; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path line _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path line _meta");
 }
 
 export function ToolCallCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cancel;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
-        }
-      } else if (mode & 2) { delete v.cancel; n--; }
-    }
+  if (v.cancel !== undefined) {
+    const f = field_cancel(v, mode);
+    if (f !== undefined) return f;
+    if (v.cancel !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cancel _meta");
 }
 
 export function ToolCallCancelCapabilities(v: any, mode: number): Failure | undefined {
@@ -1087,20 +909,8 @@ export function ToolCallCancelCapabilities(v: any, mode: number): Failure | unde
 }
 
 function ToolCallCancelCapabilities_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "_meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "_meta", outer);
 }
 
 export function ToolCallPermissionSubject(v: any, mode: number): Failure | undefined {
@@ -1111,26 +921,11 @@ export function ToolCallPermissionSubject(v: any, mode: number): Failure | undef
 function ToolCallPermissionSubject_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.toolCall;
-    {
-      const f = ToolCallUpdate(x, mode);
-      if (f !== undefined) return within("/toolCall", f);
-    }
+    const f = ToolCallUpdate(v.toolCall, mode);
+    if (f !== undefined) return within("/toolCall", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCall _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCall _meta", outer);
 }
 
 export function CommandPermissionSubject(v: any, mode: number): Failure | undefined {
@@ -1140,10 +935,7 @@ export function CommandPermissionSubject(v: any, mode: number): Failure | undefi
 
 function CommandPermissionSubject_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.command;
-    if (typeof x !== "string") return wrongType("/command", "string", x);
-  }
+  if (typeof v.command !== "string") return wrongType("/command", "string", v.command);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
@@ -1167,56 +959,24 @@ function CommandPermissionSubject_(v: any, mode: number, n: number, outer: strin
       } else if (mode & 2) { delete v.terminalId; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command cwd toolCallId terminalId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "command cwd toolCallId terminalId _meta", outer);
 }
 
 export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.kind;
     if (typeof x !== "string") return wrongType("/kind", "string", x);
     if (mode & 16 && x !== "allow_once" && x !== "allow_always" && x !== "reject_once" && x !== "reject_always" && !x.startsWith("_")) return wrongValue("/kind", "allow_once, allow_always, reject_once, reject_always or a name that begins with \"_\"", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "optionId name kind _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "optionId name kind _meta");
 }
-
-export const PermissionOptionId = SessionId;
 
 export function PermissionOptionKind(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
@@ -1227,11 +987,8 @@ export function PermissionOptionKind(v: any, mode: number): Failure | undefined 
 function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.requestedSchema;
-    {
-      const f = ElicitationSchema(x, mode);
-      if (f !== undefined) return within("/requestedSchema", f);
-    }
+    const f = ElicitationSchema(v.requestedSchema, mode);
+    if (f !== undefined) return within("/requestedSchema", f);
   }
   let f: Failure | undefined;
   let hits = 0;
@@ -1252,10 +1009,7 @@ function CreateElicitationRequest_form(v: any, mode: number, n: number): Failure
 
 function CreateElicitationRequest_url(v: any, mode: number, n: number): Failure | undefined {
   n += 2;
-  {
-    const x = v.elicitationId;
-    if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
-  }
+  if (typeof v.elicitationId !== "string") return wrongType("/elicitationId", "string", v.elicitationId);
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
@@ -1300,10 +1054,7 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
+  if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -1324,33 +1075,6 @@ export function CreateElicitationRequest(v: any, mode: number): Failure | undefi
   return wrongValue("/mode", "\"form\", \"url\" or another string, of your own with a leading \"_\"", tag);
 }
 
-export function ElicitationSessionScope(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return ElicitationSessionScope_(v, mode, 0, "");
-}
-
-function ElicitationSessionScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/toolCallId", "string", x); delete v.toolCallId; n--; }
-      } else if (mode & 2) { delete v.toolCallId; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId", outer);
-  }
-  return undefined;
-}
-
 export function ElicitationRequestScope(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return ElicitationRequestScope_(v, mode, 0, "");
@@ -1359,11 +1083,8 @@ export function ElicitationRequestScope(v: any, mode: number): Failure | undefin
 function ElicitationRequestScope_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
+    const f = RequestId(v.requestId, mode);
+    if (f !== undefined) return within("/requestId", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -1376,10 +1097,7 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.type;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(x)) return wrongValue("/type", "\"object\"", x);
-  }
+  if (typeof v.type !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(v.type)) return wrongValue("/type", "\"object\"", v.type);
   {
     const x = v.properties;
     if (isNotObject(x)) return wrongType("/properties", "object", x);
@@ -1423,33 +1141,8 @@ export function ElicitationSchema(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "type title properties required description _meta");
-  }
-  return undefined;
-}
-
-function isElicitationSchemaType(x: string): boolean {
-  switch (x) {
-    case "object":
-    return true;
-    default: return false;
-  }
-}
-
-export function ElicitationSchemaType(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string" || (mode & 4) === 0 && !isElicitationSchemaType(v)) return wrongValue("", "\"object\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "type title properties required description _meta");
 }
 
 export function ElicitationPropertySchema(v: any, mode: number): Failure | undefined {
@@ -1475,43 +1168,6 @@ export function ElicitationPropertySchema(v: any, mode: number): Failure | undef
 export function StringFormat(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string") return wrongType("", "string", v);
   if (mode & 16 && v !== "email" && v !== "uri" && v !== "date" && v !== "date-time" && !v.startsWith("_")) return wrongValue("", "email, uri, date, date-time or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export function EnumOption(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.const;
-    if (typeof x !== "string") return wrongType("/const", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "const title description _meta");
-  }
   return undefined;
 }
 
@@ -1618,203 +1274,8 @@ function StringPropertySchema_(v: any, mode: number, n: number, outer: string): 
       } else if (mode & 2) { delete v.oneOf; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
-  }
-  return undefined;
-}
-
-export function NumberPropertySchema(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return NumberPropertySchema_(v, mode, 0, "");
-}
-
-function NumberPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/minimum", "number", x);
-      } else if (mode & 2) { delete v.minimum; n--; }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) return wrongNumber("/maximum", "number", x);
-      } else if (mode & 2) { delete v.maximum; n--; }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isFinite(x)) { if (mode & 1) return wrongNumber("/default", "number", x); delete v.default; n--; }
-      } else if (mode & 2) { delete v.default; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
-  }
-  return undefined;
-}
-
-export function IntegerPropertySchema(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return IntegerPropertySchema_(v, mode, 0, "");
-}
-
-function IntegerPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v.minimum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/minimum", "integer", x);
-      } else if (mode & 2) { delete v.minimum; n--; }
-    }
-  }
-  {
-    const x = v.maximum;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) return wrongNumber("/maximum", "integer", x);
-      } else if (mode & 2) { delete v.maximum; n--; }
-    }
-  }
-  field: {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x)) { if (mode & 1) return wrongNumber("/default", "integer", x); delete v.default; n--; break field; }
-      } else if (mode & 2) { delete v.default; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minimum maximum default _meta", outer);
-  }
-  return undefined;
-}
-
-export function BooleanPropertySchema(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return BooleanPropertySchema_(v, mode, 0, "");
-}
-
-function BooleanPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v.default;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/default", "boolean", x); delete v.default; n--; }
-      } else if (mode & 2) { delete v.default; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "title description minLength maxLength pattern format default enum oneOf _meta", outer);
 }
 
 export function MultiSelectItems(v: any, mode: number): Failure | undefined {
@@ -1847,20 +1308,8 @@ function StringMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/enum", 1, x.length);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "enum _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "enum _meta", outer);
 }
 
 export function TitledMultiSelectItems(v: any, mode: number): Failure | undefined {
@@ -1883,20 +1332,8 @@ function TitledMultiSelectItems_(v: any, mode: number, n: number, outer: string)
     }
     if (x.length < 1) return tooFew("/anyOf", 1, x.length);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "anyOf _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "anyOf _meta", outer);
 }
 
 export function MultiSelectPropertySchema(v: any, mode: number): Failure | undefined {
@@ -1907,11 +1344,8 @@ export function MultiSelectPropertySchema(v: any, mode: number): Failure | undef
 function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.items;
-    {
-      const f = MultiSelectItems(x, mode);
-      if (f !== undefined) return within("/items", f);
-    }
+    const f = MultiSelectItems(v.items, mode);
+    if (f !== undefined) return within("/items", f);
   }
   {
     const x = v.title;
@@ -1967,20 +1401,8 @@ function MultiSelectPropertySchema_(v: any, mode: number, n: number, outer: stri
       } else if (mode & 2) { delete v.default; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title description minItems maxItems items default _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "title description minItems maxItems items default _meta", outer);
 }
 
 export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
@@ -1988,11 +1410,8 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   let n = 0;
   n += 1;
   {
-    const x = v.requestedSchema;
-    {
-      const f = ElicitationSchema(x, mode);
-      if (f !== undefined) return within("/requestedSchema", f);
-    }
+    const f = ElicitationSchema(v.requestedSchema, mode);
+    if (f !== undefined) return within("/requestedSchema", f);
   }
   let f: Failure | undefined;
   let hits = 0;
@@ -2011,16 +1430,11 @@ export function ElicitationFormMode(v: any, mode: number): Failure | undefined {
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-export const ElicitationId = SessionId;
-
 export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.elicitationId;
-    if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
-  }
+  if (typeof v.elicitationId !== "string") return wrongType("/elicitationId", "string", v.elicitationId);
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
@@ -2043,66 +1457,14 @@ export function ElicitationUrlMode(v: any, mode: number): Failure | undefined {
   return f ?? wrongType("", "object with sessionId or requestId", v);
 }
 
-export function MessageMcpRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 3;
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v.requestId;
-    if (typeof x !== "string") return wrongType("/requestId", "string", x);
-  }
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/params", "object", x);
-      } else if (mode & 2) { delete v.params; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "serverId requestId method params _meta");
-  }
-  return undefined;
-}
-
-export const McpServerAcpId = SessionId;
-
-export const McpRequestId = SessionId;
-
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.info;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/info", f);
-    }
+    const f = Implementation(v.info, mode);
+    if (f !== undefined) return within("/info", f);
   }
   {
     const x = v.capabilities;
@@ -2133,62 +1495,8 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       if (w !== x.length) x.length = w;
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion info capabilities authMethods _meta");
-  }
-  return undefined;
-}
-
-export function ProtocolVersion(v: any, mode: number): Failure | undefined {
-  if (!Number.isInteger(v) || v < 0 || v > 65535) return wrongNumber("", "integer from 0 to 65535", v);
-  return undefined;
-}
-
-export function Implementation(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.version;
-    if (typeof x !== "string") return wrongType("/version", "string", x);
-  }
-  {
-    const x = v.title;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/title", "string", x); delete v.title; n--; }
-      } else if (mode & 2) { delete v.title; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name title version _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion info capabilities authMethods _meta");
 }
 
 export function AgentCapabilities(v: any, mode: number): Failure | undefined {
@@ -2230,20 +1538,8 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.providers; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "session auth providers?providers _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "session auth providers?providers _meta");
 }
 
 export function SessionCapabilities(v: any, mode: number): Failure | undefined {
@@ -2357,20 +1653,8 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.title; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "prompt mcp delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "prompt mcp delete additionalDirectories systemPrompt?system_prompt fork?fork archive?archive status?session_status title?session_title _meta");
 }
 
 export function PromptCapabilities(v: any, mode: number): Failure | undefined {
@@ -2412,20 +1696,8 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.embeddedContext; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "image audio embeddedContext _meta");
 }
 
 export const PromptImageCapabilities = ToolCallCancelCapabilities;
@@ -2473,20 +1745,8 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.acp; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "stdio http acp?mcp_over_acp _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "stdio http acp?mcp_over_acp _meta");
 }
 
 export const McpStdioCapabilities = ToolCallCancelCapabilities;
@@ -2514,20 +1774,8 @@ export function SessionSystemPromptCapabilities(v: any, mode: number): Failure |
       } else if (mode & 2) { delete v.mode; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mode _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mode _meta");
 }
 
 export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failure | undefined {
@@ -2545,20 +1793,8 @@ export function SessionSystemPromptModeCapabilities(v: any, mode: number): Failu
       } else if (mode & 2) { delete v.override; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "override _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "override _meta");
 }
 
 export const SessionSystemPromptOverrideCapabilities = ToolCallCancelCapabilities;
@@ -2586,37 +1822,13 @@ export function AgentAuthCapabilities(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.status; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "status?auth_status _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "status?auth_status _meta");
 }
 
 export const AuthStatusCapabilities = ToolCallCancelCapabilities;
 
 export const ProvidersCapabilities = ToolCallCancelCapabilities;
-
-function AuthMethod_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  return undefined;
-}
 
 export function AuthMethod(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -2632,38 +1844,6 @@ export function AuthMethod(v: any, mode: number): Failure | undefined {
   return wrongValue("/type", "\"terminal\", \"agent\" or another string, of your own with a leading \"_\"", tag);
 }
 
-export const AuthMethodId = SessionId;
-
-export function EnvVariable(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/name", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/value", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name value _meta");
-  }
-  return undefined;
-}
-
 export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return AuthMethodTerminal_(v, mode, 0, "");
@@ -2671,14 +1851,8 @@ export function AuthMethodTerminal(v: any, mode: number): Failure | undefined {
 
 function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -2688,58 +1862,18 @@ function AuthMethodTerminal_(v: any, mode: number, n: number, outer: string): Fa
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/env", "array", x);
-        v.env = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/env", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/env", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = EnvVariable(y, mode);
-            if (f !== undefined) return within("/env/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId name description args env _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "methodId name description args env _meta", outer);
 }
 
 export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
@@ -2749,14 +1883,8 @@ export function AuthMethodAgent(v: any, mode: number): Failure | undefined {
 
 function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -2766,20 +1894,8 @@ function AuthMethodAgent_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) { delete v.description; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId name description _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "methodId name description _meta", outer);
 }
 
 export const LoginAuthResponse = ToolCallCancelCapabilities;
@@ -2800,34 +1916,16 @@ export function ListProvidersResponse(v: any, mode: number): Failure | undefined
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providers _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "providers _meta");
 }
 
 export function ProviderInfo(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.providerId;
-    if (typeof x !== "string") return wrongType("/providerId", "string", x);
-  }
-  {
-    const x = v.required;
-    if (typeof x !== "boolean") return wrongType("/required", "boolean", x);
-  }
+  if (typeof v.providerId !== "string") return wrongType("/providerId", "string", v.providerId);
+  if (typeof v.required !== "boolean") return wrongType("/required", "boolean", v.required);
   field: {
     const x = v.supported;
     if (x === undefined) return wrongType("/supported", "array", x);
@@ -2855,28 +1953,8 @@ export function ProviderInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.current; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providerId supported required current _meta");
-  }
-  return undefined;
-}
-
-export const ProviderId = SessionId;
-
-export function LlmProtocol(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "anthropic" && v !== "openai" && v !== "azure" && v !== "vertex" && v !== "bedrock" && !v.startsWith("_")) return wrongValue("", "anthropic, openai, azure, vertex, bedrock or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "providerId supported required current _meta");
 }
 
 export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined {
@@ -2893,20 +1971,8 @@ export function ProviderCurrentConfig(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/baseUrl", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/baseUrl", "a URI with a scheme", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "apiType baseUrl _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "apiType baseUrl _meta");
 }
 
 export const SetProviderResponse = ToolCallCancelCapabilities;
@@ -2915,190 +1981,31 @@ export const DisableProviderResponse = ToolCallCancelCapabilities;
 
 export const LogoutAuthResponse = ToolCallCancelCapabilities;
 
-export function AuthStatusResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.state;
-    if (typeof x !== "string") return wrongType("/state", "string", x);
-    if (mode & 16 && x !== "authenticated" && x !== "unauthenticated" && x !== "not_required" && x !== "unknown" && !x.startsWith("_")) return wrongValue("/state", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", x);
-  }
-  field: {
-    const x = v.accounts;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/accounts", "array", x); v.accounts = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/accounts", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AuthAccount(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/accounts/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state accounts _meta");
-  }
-  return undefined;
-}
-
-export function AuthState(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "authenticated" && v !== "unauthenticated" && v !== "not_required" && v !== "unknown" && !v.startsWith("_")) return wrongValue("", "authenticated, unauthenticated, not_required, unknown or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export function AuthAccount(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.label;
-    if (typeof x !== "string") return wrongType("/label", "string", x);
-  }
-  {
-    const x = v.active;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "boolean") { if (mode & 1) return wrongType("/active", "boolean", x); delete v.active; n--; }
-      } else if (mode & 2) { delete v.active; n--; }
-    }
-  }
-  {
-    const x = v.name;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/name", "string", x); delete v.name; n--; }
-      } else if (mode & 2) { delete v.name; n--; }
-    }
-  }
-  {
-    const x = v.email;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/email", "string", x); delete v.email; n--; }
-      } else if (mode & 2) { delete v.email; n--; }
-    }
-  }
-  {
-    const x = v.organization;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/organization", "string", x); delete v.organization; n--; }
-      } else if (mode & 2) { delete v.organization; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "label active name email organization _meta");
-  }
-  return undefined;
-}
-
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v.configOptions !== undefined) {
+    const f = field_configOptions2(v, mode);
+    if (f !== undefined) return f;
+    if (v.configOptions !== undefined) n++;
   }
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); v.configOptions = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = SessionConfigOption(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
+  if (v.availableCommands !== undefined) {
+    const f = field_availableCommands(v, mode);
+    if (f !== undefined) return f;
+    if (v.availableCommands !== undefined) n++;
   }
-  field: {
-    const x = v.availableCommands;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/availableCommands", "array", x); v.availableCommands = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/availableCommands", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AvailableCommand(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/availableCommands/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId configOptions availableCommands _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId configOptions availableCommands _meta");
 }
 
 export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.configId;
-    if (typeof x !== "string") return wrongType("/configId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -3138,16 +2045,6 @@ export function SessionConfigOption(v: any, mode: number): Failure | undefined {
   return wrongValue("/type", "\"select\", \"boolean\" or another string, of your own with a leading \"_\"", tag);
 }
 
-export const SessionConfigId = SessionId;
-
-export function SessionConfigOptionCategory(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "mode" && v !== "model" && v !== "model_config" && v !== "thought_level" && !v.startsWith("_")) return wrongValue("", "mode, model, model_config, thought_level or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export const SessionConfigValueId = SessionId;
-
 export function SessionConfigSelectOptions(v: any, mode: number): Failure | undefined {
   if (!Array.isArray(v)) return wrongType("", "array", v);
   if (v.length > maxArrayItems) return tooMany("", v.length);
@@ -3169,55 +2066,12 @@ export function SessionConfigSelectOptions(v: any, mode: number): Failure | unde
   return undefined;
 }
 
-export function SessionConfigSelectOption(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "value name description _meta");
-  }
-  return undefined;
-}
-
 export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.groupId;
-    if (typeof x !== "string") return wrongType("/groupId", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.groupId !== "string") return wrongType("/groupId", "string", v.groupId);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   field: {
     const x = v.options;
     if (x === undefined) return wrongType("/options", "array", x);
@@ -3236,23 +2090,9 @@ export function SessionConfigSelectGroup(v: any, mode: number): Failure | undefi
     if (w !== x.length) x.length = w;
     if (x.length < 1) { if (mode & 1) return tooFew("/options", 1, x.length); v.options = []; break field; }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "groupId name options _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "groupId name options _meta");
 }
-
-export const SessionConfigGroupId = SessionId;
 
 export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -3261,50 +2101,14 @@ export function SessionConfigSelect(v: any, mode: number): Failure | undefined {
 
 function SessionConfigSelect_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.currentValue !== "string") return wrongType("/currentValue", "string", v.currentValue);
   {
-    const x = v.currentValue;
-    if (typeof x !== "string") return wrongType("/currentValue", "string", x);
-  }
-  {
-    const x = v.options;
-    {
-      const f = SessionConfigSelectOptions(x, mode);
-      if (f !== undefined) return within("/options", f);
-    }
+    const f = SessionConfigSelectOptions(v.options, mode);
+    if (f !== undefined) return within("/options", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "currentValue options", outer);
-  }
-  return undefined;
-}
-
-export function SessionConfigBoolean(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return SessionConfigBoolean_(v, mode, 0, "");
-}
-
-function SessionConfigBoolean_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.currentValue;
-    if (typeof x !== "boolean") return wrongType("/currentValue", "boolean", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "currentValue", outer);
-  }
-  return undefined;
-}
-
-function AvailableCommand_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
   }
   return undefined;
 }
@@ -3340,24 +2144,9 @@ export function TextCommandInput(v: any, mode: number): Failure | undefined {
 
 function TextCommandInput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "hint _meta", outer);
-  }
-  return undefined;
+  if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "hint _meta", outer);
 }
 
 export function Command(v: any, mode: number): Failure | undefined {
@@ -3367,14 +2156,8 @@ export function Command(v: any, mode: number): Failure | undefined {
 
 function Command_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
   {
     const x = v.input;
     if (x !== undefined) {
@@ -3387,20 +2170,8 @@ function Command_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) { delete v.input; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name description input _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name description input _meta", outer);
 }
 
 export function ListSessionsResponse(v: any, mode: number): Failure | undefined {
@@ -3433,30 +2204,15 @@ export function ListSessionsResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.nextCursor; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessions nextCursor _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessions nextCursor _meta");
 }
 
 export function SessionInfo(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
@@ -3508,20 +2264,8 @@ export function SessionInfo(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId cwd additionalDirectories title updatedAt archived?archive _meta");
 }
 
 export const SessionListCursor = SessionId;
@@ -3555,42 +2299,8 @@ export function SessionStatusResponse(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.state; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "status state _meta");
-  }
-  return undefined;
-}
-
-export function SessionStatus(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "open" && v !== "saved" && !v.startsWith("_")) return wrongValue("", "open, saved or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-function StateUpdate_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
-  }
-  return undefined;
-}
-
-function StateUpdate_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state usage?usage background _meta stopReason");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "status state _meta");
 }
 
 function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined {
@@ -3606,22 +2316,10 @@ function StateUpdate_idle(v: any, mode: number, n: number): Failure | undefined 
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
-          }
-        }
-      } else if (mode & 2) { delete v.background; n--; }
-    }
+  if (v.background !== undefined) {
+    const f = field_background(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -3704,24 +2402,9 @@ export function BackgroundToolCall(v: any, mode: number): Failure | undefined {
 
 function BackgroundToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCallId _meta", outer);
 }
 
 export function BackgroundSubagent(v: any, mode: number): Failure | undefined {
@@ -3731,24 +2414,9 @@ export function BackgroundSubagent(v: any, mode: number): Failure | undefined {
 
 function BackgroundSubagent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId _meta", outer);
 }
 
 export function RunningStateUpdate(v: any, mode: number): Failure | undefined {
@@ -3757,51 +2425,21 @@ export function RunningStateUpdate(v: any, mode: number): Failure | undefined {
 }
 
 function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
-          }
-        }
-      } else if (mode & 2) { delete v.background; n--; }
-    }
+  if (v.background !== undefined) {
+    const f = field_background(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "background _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "background _meta", outer);
 }
 
 export function Error(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.code;
-    if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
-  }
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
+  if (!Number.isInteger(v.code) || v.code < -2147483648 || v.code > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", v.code);
+  if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
   {
     const x = v.data;
     if (x !== undefined) {
@@ -3816,11 +2454,6 @@ export function Error(v: any, mode: number): Failure | undefined {
   return undefined;
 }
 
-export function ErrorCode(v: any, mode: number): Failure | undefined {
-  if (!Number.isInteger(v) || v < -2147483648 || v > 2147483647) return wrongNumber("", "integer from -2147483648 to 2147483647", v);
-  return undefined;
-}
-
 export function ErrorData(v: any, mode: number): Failure | undefined {
   return undefined;
 }
@@ -3829,10 +2462,7 @@ export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failu
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.requested;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/requested", "integer from 0 to 65535", x);
-  }
+  if (!Number.isInteger(v.requested) || v.requested < 0 || v.requested > 65535) return wrongNumber("/requested", "integer from 0 to 65535", v.requested);
   {
     const x = v.supported;
     if (!Array.isArray(x)) return wrongType("/supported", "array", x);
@@ -3842,20 +2472,8 @@ export function UnsupportedProtocolVersionErrorData(v: any, mode: number): Failu
       if (!Number.isInteger(y) || y < 0 || y > 65535) return wrongNumber("/supported/" + i, "integer from 0 to 65535", y);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "requested supported _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "requested supported _meta");
 }
 
 export const SessionNotFoundErrorData = BackgroundSubagent;
@@ -3881,65 +2499,6 @@ function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failu
   if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "error", outer);
-  }
-  return undefined;
-}
-
-export function Usage(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 3;
-  {
-    const x = v.totalTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/totalTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.inputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/inputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.outputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/outputTokens", "integer of at least 0", x);
-  }
-  field: {
-    const x = v.thoughtTokens;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/thoughtTokens", "integer of at least 0", x); delete v.thoughtTokens; n--; break field; }
-      } else if (mode & 2) { delete v.thoughtTokens; n--; }
-    }
-  }
-  field: {
-    const x = v.cachedReadTokens;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedReadTokens", "integer of at least 0", x); delete v.cachedReadTokens; n--; break field; }
-      } else if (mode & 2) { delete v.cachedReadTokens; n--; }
-    }
-  }
-  field: {
-    const x = v.cachedWriteTokens;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Number.isInteger(x) || x < 0) { if (mode & 1) return wrongNumber("/cachedWriteTokens", "integer of at least 0", x); delete v.cachedWriteTokens; n--; break field; }
-      } else if (mode & 2) { delete v.cachedWriteTokens; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
   }
   return undefined;
 }
@@ -3975,22 +2534,10 @@ export function IdleStateUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
-          }
-        }
-      } else if (mode & 2) { delete v.background; n--; }
-    }
+  if (v.background !== undefined) {
+    const f = field_background(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -4032,85 +2579,21 @@ export const RequiresActionStateUpdate = RunningStateUpdate;
 
 export const UnknownStateUpdate = RunningStateUpdate;
 
-export function SetSessionTitleResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title _meta");
-  }
-  return undefined;
-}
-
 export function ResumeSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  field: {
-    const x = v.configOptions;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/configOptions", "array", x); v.configOptions = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/configOptions", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = SessionConfigOption(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/configOptions/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
+  if (v.configOptions !== undefined) {
+    const f = field_configOptions2(v, mode);
+    if (f !== undefined) return f;
+    if (v.configOptions !== undefined) n++;
   }
-  field: {
-    const x = v.availableCommands;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) { if (mode & 1) return wrongType("/availableCommands", "array", x); v.availableCommands = []; break field; }
-      if (x.length > maxArrayItems) return tooMany("/availableCommands", x.length);
-      let w = 0;
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = AvailableCommand(y, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/availableCommands/" + i, f); continue; }
-        }
-        if (w !== i) x[w] = y;
-        w++;
-      }
-      if (w !== x.length) x.length = w;
-    }
+  if (v.availableCommands !== undefined) {
+    const f = field_availableCommands(v, mode);
+    if (f !== undefined) return f;
+    if (v.availableCommands !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "configOptions availableCommands _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "configOptions availableCommands _meta");
 }
 
 export const CloseSessionResponse = ToolCallCancelCapabilities;
@@ -4142,93 +2625,30 @@ function SetSessionConfigOptionResponse_(v: any, mode: number, n: number, outer:
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "configOptions _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "configOptions _meta", outer);
 }
 
 export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId _meta");
-  }
-  return undefined;
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "messageId _meta");
 }
-
-export const MessageId = SessionId;
 
 export function UpdateSessionNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+    const f = SessionUpdate(v.update, mode);
+    if (f !== undefined) return within("/update", f);
   }
-  {
-    const x = v.update;
-    {
-      const f = SessionUpdate(x, mode);
-      if (f !== undefined) return within("/update", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_idle_end_turn(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
-  }
-  return undefined;
-}
-
-function SessionUpdate_state_update_idle_untagged(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "state sessionUpdate usage?usage background _meta stopReason");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId update _meta");
 }
 
 function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failure | undefined {
@@ -4244,22 +2664,10 @@ function SessionUpdate_state_update_idle(v: any, mode: number, n: number): Failu
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
-  field: {
-    const x = v.background;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/background", "array", x); delete v.background; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/background", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = BackgroundWork(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/background/" + i, f); delete v.background; n--; break field; }
-          }
-        }
-      } else if (mode & 2) { delete v.background; n--; }
-    }
+  if (v.background !== undefined) {
+    const f = field_background(v, mode);
+    if (f !== undefined) return f;
+    if (v.background !== undefined) n++;
   }
   {
     const x = v._meta;
@@ -4379,31 +2787,13 @@ export function ContentChunk(v: any, mode: number): Failure | undefined {
 
 function ContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
   {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "messageId content _meta", outer);
 }
 
 export function UserMessage(v: any, mode: number): Failure | undefined {
@@ -4413,45 +2803,14 @@ export function UserMessage(v: any, mode: number): Failure | undefined {
 
 function UserMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
+  if (v.content !== undefined) {
+    const f = field_content(v, mode);
+    if (f !== undefined) return f;
+    if (v.content !== undefined) n++;
   }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "messageId content _meta", outer);
 }
 
 export const AgentMessage = UserMessage;
@@ -4465,55 +2824,22 @@ export function ToolCallContentChunk(v: any, mode: number): Failure | undefined 
 
 function ToolCallContentChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
+    const f = ToolCallContent(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ToolCallContent(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCallId content _meta", outer);
 }
 
 export function TerminalOutput(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "data _meta");
-  }
-  return undefined;
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "data _meta");
 }
 
 export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
@@ -4537,79 +2863,30 @@ export function TerminalExitStatus(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.signal; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "exitCode signal _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "exitCode signal _meta");
 }
 
 export function TerminalSize(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.cols;
-    if (!Number.isInteger(x) || x < 1 || x > 65535) return wrongNumber("/cols", "integer from 1 to 65535", x);
-  }
-  {
-    const x = v.rows;
-    if (!Number.isInteger(x) || x < 1 || x > 65535) return wrongNumber("/rows", "integer from 1 to 65535", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cols rows _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.cols) || v.cols < 1 || v.cols > 65535) return wrongNumber("/cols", "integer from 1 to 65535", v.cols);
+  if (!Number.isInteger(v.rows) || v.rows < 1 || v.rows > 65535) return wrongNumber("/rows", "integer from 1 to 65535", v.rows);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cols rows _meta");
 }
 
 export function TerminalCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cancel;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
-        }
-      } else if (mode & 2) { delete v.cancel; n--; }
-    }
+  if (v.cancel !== undefined) {
+    const f = field_cancel(v, mode);
+    if (f !== undefined) return f;
+    if (v.cancel !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cancel _meta");
 }
 
 export const TerminalCancelCapabilities = ToolCallCancelCapabilities;
@@ -4621,10 +2898,7 @@ export function TerminalUpdate(v: any, mode: number): Failure | undefined {
 
 function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.command;
     if (x !== undefined) {
@@ -4692,20 +2966,8 @@ function TerminalUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId command cwd output exitStatus size capabilities _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "terminalId command cwd output exitStatus size capabilities _meta", outer);
 }
 
 export function TerminalOutputChunk(v: any, mode: number): Failure | undefined {
@@ -4715,36 +2977,10 @@ export function TerminalOutputChunk(v: any, mode: number): Failure | undefined {
 
 function TerminalOutputChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId data _meta", outer);
-  }
-  return undefined;
-}
-
-function PlanUpdateContent_other(v: any, mode: number, n: number): Failure | undefined {
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  return undefined;
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId data _meta", outer);
 }
 
 export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
@@ -4765,16 +3001,11 @@ export function PlanUpdateContent(v: any, mode: number): Failure | undefined {
   return wrongTag("/type", mode & 131040 ? "\"items\", \"file\", \"markdown\" or another string, of your own with a leading \"_\"" : "\"items\" or another string, of your own with a leading \"_\"", tag, "file=plans markdown=plans");
 }
 
-export const PlanId = SessionId;
-
 export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.priority;
     if (typeof x !== "string") return wrongType("/priority", "string", x);
@@ -4785,20 +3016,8 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
     if (typeof x !== "string") return wrongType("/status", "string", x);
     if (mode & 16 && x !== "pending" && x !== "in_progress" && x !== "completed" && x !== "cancelled" && !x.startsWith("_")) return wrongValue("/status", "pending, in_progress, completed, cancelled or a name that begins with \"_\"", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content priority status _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content priority status _meta");
 }
 
 export function PlanEntryPriority(v: any, mode: number): Failure | undefined {
@@ -4820,10 +3039,7 @@ export function PlanItems(v: any, mode: number): Failure | undefined {
 
 function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   {
     const x = v.entries;
     if (!Array.isArray(x)) return wrongType("/entries", "array", x);
@@ -4840,20 +3056,8 @@ function PlanItems_(v: any, mode: number, n: number, outer: string): Failure | u
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId entries _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "planId entries _meta", outer);
 }
 
 export function PlanFile(v: any, mode: number): Failure | undefined {
@@ -4863,60 +3067,14 @@ export function PlanFile(v: any, mode: number): Failure | undefined {
 
 function PlanFile_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
+  if (typeof v.planId !== "string") return wrongType("/planId", "string", v.planId);
   {
     const x = v.uri;
     if (typeof x !== "string") return wrongType("/uri", "string", x);
     if ((mode & 9) === 9 && !URL.canParse(x)) return wrongValue("/uri", "a URI with a scheme", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId uri _meta", outer);
-  }
-  return undefined;
-}
-
-export function PlanMarkdown(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return PlanMarkdown_(v, mode, 0, "");
-}
-
-function PlanMarkdown_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "planId uri _meta", outer);
 }
 
 export function PlanUpdate(v: any, mode: number): Failure | undefined {
@@ -4927,53 +3085,11 @@ export function PlanUpdate(v: any, mode: number): Failure | undefined {
 function PlanUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.plan;
-    {
-      const f = PlanUpdateContent(x, mode);
-      if (f !== undefined) return within("/plan", f);
-    }
+    const f = PlanUpdateContent(v.plan, mode);
+    if (f !== undefined) return within("/plan", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "plan _meta", outer);
-  }
-  return undefined;
-}
-
-export function PlanRemoved(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return PlanRemoved_(v, mode, 0, "");
-}
-
-function PlanRemoved_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.planId;
-    if (typeof x !== "string") return wrongType("/planId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "plan _meta", outer);
 }
 
 export function AvailableCommandsUpdate(v: any, mode: number): Failure | undefined {
@@ -4999,20 +3115,8 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
     }
     if (w !== x.length) x.length = w;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "availableCommands _meta", outer);
 }
 
 export const ConfigOptionUpdate = SetSessionConfigOptionResponse;
@@ -5042,48 +3146,8 @@ function SessionInfoUpdate_(v: any, mode: number, n: number, outer: string): Fai
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "title updatedAt _meta", outer);
-  }
-  return undefined;
-}
-
-export function Cost(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.amount;
-    if (!Number.isFinite(x)) return wrongNumber("/amount", "number", x);
-  }
-  {
-    const x = v.currency;
-    if (typeof x !== "string") return wrongType("/currency", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "amount currency _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "title updatedAt _meta", outer);
 }
 
 export function UsageUpdate(v: any, mode: number): Failure | undefined {
@@ -5093,14 +3157,8 @@ export function UsageUpdate(v: any, mode: number): Failure | undefined {
 
 function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.used;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/used", "integer of at least 0", x);
-  }
-  {
-    const x = v.size;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/size", "integer of at least 0", x);
-  }
+  if (!Number.isInteger(v.used) || v.used < 0) return wrongNumber("/used", "integer of at least 0", v.used);
+  if (!Number.isInteger(v.size) || v.size < 0) return wrongNumber("/size", "integer of at least 0", v.size);
   {
     const x = v.cost;
     if (x !== undefined) {
@@ -5113,76 +3171,8 @@ function UsageUpdate_(v: any, mode: number, n: number, outer: string): Failure |
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "used size cost _meta", outer);
-  }
-  return undefined;
-}
-
-export function NoticeSeverity(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "info" && v !== "warning" && v !== "error" && !v.startsWith("_")) return wrongValue("", "info, warning, error or a name that begins with \"_\"", v);
-  return undefined;
-}
-
-export function Notice(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return Notice_(v, mode, 0, "");
-}
-
-function Notice_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.severity;
-    if (typeof x !== "string") return wrongType("/severity", "string", x);
-    if (mode & 16 && x !== "info" && x !== "warning" && x !== "error" && !x.startsWith("_")) return wrongValue("/severity", "info, warning, error or a name that begins with \"_\"", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-    if (x.length < 1) return wrongValue("/title", "non-empty string", x);
-  }
-  {
-    const x = v.description;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (typeof x !== "string") { if (mode & 1) return wrongType("/description", "string", x); delete v.description; n--; }
-      } else if (mode & 2) { delete v.description; n--; }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "severity title description _meta", outer);
-  }
-  return undefined;
-}
-
-export const CompactionId = SessionId;
-
-export function CompactionStatus(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "in_progress" && v !== "completed" && v !== "failed" && v !== "cancelled" && !v.startsWith("_")) return wrongValue("", "in_progress, completed, failed, cancelled or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "used size cost _meta", outer);
 }
 
 export function CompactionUpdate(v: any, mode: number): Failure | undefined {
@@ -5192,10 +3182,7 @@ export function CompactionUpdate(v: any, mode: number): Failure | undefined {
 
 function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
-  }
+  if (typeof v.compactionId !== "string") return wrongType("/compactionId", "string", v.compactionId);
   {
     const x = v.status;
     if (typeof x !== "string") return wrongType("/status", "string", x);
@@ -5231,20 +3218,8 @@ function CompactionUpdate_(v: any, mode: number, n: number, outer: string): Fail
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compactionId status summary error _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "compactionId status summary error _meta", outer);
 }
 
 export function CompactionSummaryChunk(v: any, mode: number): Failure | undefined {
@@ -5254,62 +3229,25 @@ export function CompactionSummaryChunk(v: any, mode: number): Failure | undefine
 
 function CompactionSummaryChunk_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
+  if (typeof v.compactionId !== "string") return wrongType("/compactionId", "string", v.compactionId);
   {
-    const x = v.compactionId;
-    if (typeof x !== "string") return wrongType("/compactionId", "string", x);
+    const f = ContentBlock(v.content, mode);
+    if (f !== undefined) return within("/content", f);
   }
-  {
-    const x = v.content;
-    {
-      const f = ContentBlock(x, mode);
-      if (f !== undefined) return within("/content", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "compactionId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "compactionId content _meta", outer);
 }
 
 export function SubagentSessionCapabilities(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
-  {
-    const x = v.cancel;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = ToolCallCancelCapabilities(x, mode);
-          if (f !== undefined) { if (mode & 1 || f.limit) return within("/cancel", f); delete v.cancel; n--; }
-        }
-      } else if (mode & 2) { delete v.cancel; n--; }
-    }
+  if (v.cancel !== undefined) {
+    const f = field_cancel(v, mode);
+    if (f !== undefined) return f;
+    if (v.cancel !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cancel _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cancel _meta");
 }
 
 export const SessionCancelCapabilities = ToolCallCancelCapabilities;
@@ -5321,10 +3259,7 @@ export function SubagentUpdate(v: any, mode: number): Failure | undefined {
 
 function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.title;
     if (x !== undefined) {
@@ -5392,20 +3327,8 @@ function SubagentUpdate_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "sessionId title description capabilities state cwd additionalDirectories _meta", outer);
 }
 
 export function SessionMessage(v: any, mode: number): Failure | undefined {
@@ -5415,10 +3338,7 @@ export function SessionMessage(v: any, mode: number): Failure | undefined {
 
 function SessionMessage_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.messageId;
-    if (typeof x !== "string") return wrongType("/messageId", "string", x);
-  }
+  if (typeof v.messageId !== "string") return wrongType("/messageId", "string", v.messageId);
   {
     const x = v.senderSessionId;
     if (x !== undefined) {
@@ -5455,85 +3375,25 @@ function SessionMessage_(v: any, mode: number, n: number, outer: string): Failur
       }
     }
   }
-  field: {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) { if (mode & 1) return wrongType("/content", "array", x); delete v.content; n--; break field; }
-        if (x.length > maxArrayItems) return tooMany("/content", x.length);
-        let w = 0;
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = ContentBlock(y, mode);
-            if (f !== undefined) { if (mode & 1 || f.limit) return within("/content/" + i, f); continue; }
-          }
-          if (w !== i) x[w] = y;
-          w++;
-        }
-        if (w !== x.length) x.length = w;
-      }
-    }
+  if (v.content !== undefined) {
+    const f = field_content(v, mode);
+    if (f !== undefined) return f;
+    if (v.content !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending2(v, mode, n, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta", outer);
 }
 
 export const SessionMessageChunk = ContentChunk;
-
-export function CompleteElicitationNotification(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.elicitationId;
-    if (typeof x !== "string") return wrongType("/elicitationId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "elicitationId _meta");
-  }
-  return undefined;
-}
-
-export const AuthStatusUpdateNotification = AuthStatusResponse;
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.info;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/info", f);
-    }
+    const f = Implementation(v.info, mode);
+    if (f !== undefined) return within("/info", f);
   }
   {
     const x = v.capabilities;
@@ -5545,20 +3405,8 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion info capabilities _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion info capabilities _meta");
 }
 
 export function ClientCapabilities(v: any, mode: number): Failure | undefined {
@@ -5588,20 +3436,8 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.elicitation; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "auth elicitation _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "auth elicitation _meta");
 }
 
 export function ClientAuthCapabilities(v: any, mode: number): Failure | undefined {
@@ -5619,20 +3455,8 @@ export function ClientAuthCapabilities(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.terminal; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminal _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminal _meta");
 }
 
 export const TerminalAuthCapabilities = ToolCallCancelCapabilities;
@@ -5664,20 +3488,8 @@ export function ElicitationCapabilities(v: any, mode: number): Failure | undefin
       } else if (mode & 2) { delete v.url; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "form url _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "form url _meta");
 }
 
 export const ElicitationFormCapabilities = ToolCallCancelCapabilities;
@@ -5688,24 +3500,9 @@ export function LoginAuthRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId _meta");
-  }
-  return undefined;
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "methodId _meta");
 }
 
 export const ListProvidersRequest = ToolCallCancelCapabilities;
@@ -5714,10 +3511,7 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.providerId;
-    if (typeof x !== "string") return wrongType("/providerId", "string", x);
-  }
+  if (typeof v.providerId !== "string") return wrongType("/providerId", "string", v.providerId);
   {
     const x = v.apiType;
     if (typeof x !== "string") return wrongType("/apiType", "string", x);
@@ -5739,44 +3533,8 @@ export function SetProviderRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providerId apiType baseUrl headers _meta");
-  }
-  return undefined;
-}
-
-export function DisableProviderRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.providerId;
-    if (typeof x !== "string") return wrongType("/providerId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "providerId _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "providerId apiType baseUrl headers _meta");
 }
 
 export const LogoutAuthRequest = ToolCallCancelCapabilities;
@@ -5793,44 +3551,15 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/mcpServers", "array", x);
-        v.mcpServers = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = McpServer(y, mode);
-            if (f !== undefined) return within("/mcpServers/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers2(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
   if (mode & 64) {
     const x = v.systemPrompt;
@@ -5844,20 +3573,8 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cwd additionalDirectories mcpServers systemPrompt?system_prompt _meta");
 }
 
 export function McpServer(v: any, mode: number): Failure | undefined {
@@ -5877,34 +3594,6 @@ export function McpServer(v: any, mode: number): Failure | undefined {
   return wrongTag("/type", mode & 131040 ? "\"http\", \"acp\", \"stdio\" or another string, of your own with a leading \"_\"" : "\"http\", \"stdio\" or another string, of your own with a leading \"_\"", tag, "acp=mcp_over_acp");
 }
 
-export function HttpHeader(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name value _meta");
-  }
-  return undefined;
-}
-
 export function McpServerHttp(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   return McpServerHttp_(v, mode, 0, "");
@@ -5912,10 +3601,7 @@ export function McpServerHttp(v: any, mode: number): Failure | undefined {
 
 function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.url;
     if (typeof x !== "string") return wrongType("/url", "string", x);
@@ -5941,51 +3627,8 @@ function McpServerHttp_(v: any, mode: number, n: number, outer: string): Failure
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name url headers _meta", outer);
-  }
-  return undefined;
-}
-
-export function McpServerAcp(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return McpServerAcp_(v, mode, 0, "");
-}
-
-function McpServerAcp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.serverId;
-    if (typeof x !== "string") return wrongType("/serverId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name serverId _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name url headers _meta", outer);
 }
 
 export function McpServerStdio(v: any, mode: number): Failure | undefined {
@@ -5995,67 +3638,24 @@ export function McpServerStdio(v: any, mode: number): Failure | undefined {
 
 function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.command;
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/args", "array", x);
-        v.args = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/env", "array", x);
-        v.env = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/env", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/env", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = EnvVariable(y, mode);
-            if (f !== undefined) return within("/env/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name command args env _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name command args env _meta", outer);
 }
 
 export function SystemPrompt(v: any, mode: number): Failure | undefined {
@@ -6079,26 +3679,8 @@ export function SystemPrompt(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mode content _meta");
-  }
-  return undefined;
-}
-
-export function SystemPromptMode(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "append" && v !== "override" && !v.startsWith("_")) return wrongValue("", "append, override or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mode content _meta");
 }
 
 export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
@@ -6134,26 +3716,8 @@ export function ListSessionsRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.archived; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cwd cursor archived?archive _meta");
-  }
-  return undefined;
-}
-
-export function SessionArchiveFilter(v: any, mode: number): Failure | undefined {
-  if (typeof v !== "string") return wrongType("", "string", v);
-  if (mode & 16 && v !== "exclude" && v !== "include" && v !== "only" && !v.startsWith("_")) return wrongValue("", "exclude, include, only or a name that begins with \"_\"", v);
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cwd cursor archived?archive _meta");
 }
 
 export const DeleteSessionRequest = BackgroundSubagent;
@@ -6162,54 +3726,22 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/mcpServers", "array", x);
-        v.mcpServers = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = McpServer(y, mode);
-            if (f !== undefined) return within("/mcpServers/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers2(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
   {
     const x = v.systemPrompt;
@@ -6223,20 +3755,8 @@ export function ForkSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta");
 }
 
 export const ArchiveSessionRequest = BackgroundSubagent;
@@ -6245,86 +3765,26 @@ export const UnarchiveSessionRequest = BackgroundSubagent;
 
 export const SessionStatusRequest = BackgroundSubagent;
 
-export function SetSessionTitleRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title _meta");
-  }
-  return undefined;
-}
-
 export function ResumeSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.cwd;
     if (typeof x !== "string") return wrongType("/cwd", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.additionalDirectories;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/additionalDirectories", "array", x);
-        v.additionalDirectories = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/additionalDirectories", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/additionalDirectories", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/additionalDirectories/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/additionalDirectories/" + i, "string without NUL and lone surrogates", y);
-          if (mode & 8 && !isAbsolutePath(y)) return wrongValue("/additionalDirectories/" + i, "an absolute path", y);
-        }
-      }
-    }
+  if (v.additionalDirectories !== undefined) {
+    const f = field_additionalDirectories(v, mode);
+    if (f !== undefined) return f;
+    if (v.additionalDirectories !== undefined) n++;
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (x === null) {
-        if (mode & 1) return wrongType("/mcpServers", "array", x);
-        v.mcpServers = [];
-      } else {
-        if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          {
-            const f = McpServer(y, mode);
-            if (f !== undefined) return within("/mcpServers/" + i, f);
-          }
-        }
-      }
-    }
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers2(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
   {
     const x = v.replayFrom;
@@ -6350,20 +3810,8 @@ export function ResumeSessionRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.systemPrompt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt?system_prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt?system_prompt _meta");
 }
 
 export function ReplayFrom(v: any, mode: number): Failure | undefined {
@@ -6386,77 +3834,25 @@ export function CancelToolCallRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId toolCallId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId toolCallId _meta");
 }
 
 export function CancelTerminalRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId terminalId _meta");
 }
 
 function SetSessionConfigOptionRequest_id(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
-  {
-    const x = v.value;
-    if (typeof x !== "string") return wrongType("/value", "string", x);
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
-  }
-  return undefined;
-}
-
-function SetSessionConfigOptionRequest_boolean(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.value;
-    if (typeof x !== "boolean") return wrongType("/value", "boolean", x);
-  }
+  if (typeof v.value !== "string") return wrongType("/value", "string", v.value);
   if (mode & 1073741825) {
     for (const _ in v) n--;
     if (n !== 0) return strayKey(v, mode, "type sessionId configId _meta value");
@@ -6476,14 +3872,8 @@ export function SetSessionConfigOptionRequest(v: any, mode: number): Failure | u
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.configId;
-    if (typeof x !== "string") return wrongType("/configId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.configId !== "string") return wrongType("/configId", "string", v.configId);
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -6508,10 +3898,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.prompt;
     if (!Array.isArray(x)) return wrongType("/prompt", "array", x);
@@ -6525,20 +3912,8 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
     }
     if (x.length < 1) return tooFew("/prompt", 1, x.length);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId prompt _meta");
 }
 
 export function RequestPermissionResponse(v: any, mode: number): Failure | undefined {
@@ -6546,26 +3921,11 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   let n = 0;
   n += 1;
   {
-    const x = v.outcome;
-    {
-      const f = RequestPermissionOutcome(x, mode);
-      if (f !== undefined) return within("/outcome", f);
-    }
+    const f = RequestPermissionOutcome(v.outcome, mode);
+    if (f !== undefined) return within("/outcome", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "outcome _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "outcome _meta");
 }
 
 export function RequestPermissionOutcome(v: any, mode: number): Failure | undefined {
@@ -6583,41 +3943,6 @@ export function RequestPermissionOutcome(v: any, mode: number): Failure | undefi
 }
 
 export const CancelledPermissionOutcome = ToolCallCancelCapabilities;
-
-export function SelectedPermissionOutcome(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  return SelectedPermissionOutcome_(v, mode, 0, "");
-}
-
-function SelectedPermissionOutcome_(v: any, mode: number, n: number, outer: string): Failure | undefined {
-  n += 1;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "optionId _meta", outer);
-  }
-  return undefined;
-}
-
-function CreateElicitationResponse_decline(v: any, mode: number, n: number): Failure | undefined {
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "action _meta");
-  }
-  return undefined;
-}
 
 export function CreateElicitationResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
@@ -6667,157 +3992,22 @@ function ElicitationAcceptAction_(v: any, mode: number, n: number, outer: string
   return undefined;
 }
 
-function MessageMcpResponse_result(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.result;
-    if (x === undefined) return wrongType("/result", "present", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "result _meta");
-  }
-  return undefined;
-}
-
-function MessageMcpResponse_error(v: any, mode: number, n: number): Failure | undefined {
-  n += 1;
-  {
-    const x = v.error;
-    {
-      const f = McpError(x, mode);
-      if (f !== undefined) return within("/error", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "error _meta");
-  }
-  return undefined;
-}
-
-export function MessageMcpResponse(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  let f: Failure | undefined;
-  if (v.result !== undefined) {
-    const g = MessageMcpResponse_result(v, mode, n);
-    if (g === undefined) return undefined;
-    f ??= g;
-  }
-  if (v.error !== undefined) {
-    const g = MessageMcpResponse_error(v, mode, n);
-    if (g === undefined) return undefined;
-    f ??= g;
-  }
-  return f ?? wrongType("", "object with result or error", v);
-}
-
-export function McpError(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.code;
-    if (!Number.isInteger(x) || x < -2147483648 || x > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", x);
-  }
-  {
-    const x = v.message;
-    if (typeof x !== "string") return wrongType("/message", "string", x);
-  }
-  {
-    const x = v.data;
-    if (x !== undefined) n++;
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "code message data");
-  }
-  return undefined;
-}
-
 export const CancelSessionNotification = BackgroundSubagent;
-
-export const MessageMcpNotification = MessageMcpRequest;
 
 export function CancelRequestNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
   {
-    const x = v.requestId;
-    {
-      const f = RequestId(x, mode);
-      if (f !== undefined) return within("/requestId", f);
-    }
+    const f = RequestId(v.requestId, mode);
+    if (f !== undefined) return within("/requestId", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "requestId _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "requestId _meta");
 }
 
 export const InitializeProxyRequest = InitializeRequest;
 
-export function ProxySuccessorRequest(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 1;
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-    if (mode & 8 && !isCleanText(x)) return wrongType("/method", "string without NUL and lone surrogates", x);
-  }
-  {
-    const x = v.params;
-    if (x !== undefined) n++;
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) { if (mode & 1) return wrongType("/_meta", "object", x); delete v._meta; n--; }
-      } else if (mode & 2) { delete v._meta; n--; }
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "method params _meta");
-  }
-  return undefined;
-}
-
 export const InitializeProxyResponse = InitializeResponse;
 
 export const ProxySuccessorResponse = ErrorData;
-
-export const ProxySuccessorNotification = ProxySuccessorRequest;

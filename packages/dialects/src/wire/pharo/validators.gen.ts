@@ -3,18 +3,7 @@
 
 import { type Failure, isAbsolutePath, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooMany, within, wrongNumber, wrongType, wrongValue } from "../../exchange/library.ts";
 
-export function Implementation(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.version;
-    if (typeof x !== "string") return wrongType("/version", "string", x);
-  }
+function ending(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -24,9 +13,99 @@ export function Implementation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name version _meta");
+    if (n !== 0) return strayKey(v, mode, known, outer);
   }
   return undefined;
+}
+
+function field_args(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.args;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) return wrongType("/args", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/args", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
+        if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_env(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.env;
+    if (x !== undefined) {
+      if (isNotObject(x)) return wrongType("/env", "object", x);
+      for (const k in x) {
+        const y = x[k];
+        if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
+        if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_mcpServers(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.mcpServers;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = McpServer(y, mode);
+          if (f !== undefined) return within("/mcpServers/" + i, f);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_location(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.location;
+    if (x !== undefined) {
+      {
+        const f = ToolCallLocation(x, mode);
+        if (f !== undefined) return within("/location", f);
+      }
+    }
+  }
+  return undefined;
+}
+
+function field_content(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.content;
+    if (x !== undefined) {
+      if (!Array.isArray(x)) return wrongType("/content", "array", x);
+      if (x.length > maxArrayItems) return tooMany("/content", x.length);
+      for (let i = 0; i < x.length; i++) {
+        const y = x[i];
+        {
+          const f = ToolCallContent(y, mode);
+          if (f !== undefined) return within("/content/" + i, f);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+export function Implementation(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 2;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.version !== "string") return wrongType("/version", "string", v.version);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name version _meta");
 }
 
 export function ClientCapabilities(v: any, mode: number): Failure | undefined {
@@ -52,18 +131,8 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "fs terminal _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "fs terminal _meta");
 }
 
 export function FileSystemCapabilities(v: any, mode: number): Failure | undefined {
@@ -83,18 +152,8 @@ export function FileSystemCapabilities(v: any, mode: number): Failure | undefine
       if (typeof x !== "boolean") return wrongType("/writeTextFile", "boolean", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "readTextFile writeTextFile _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "readTextFile writeTextFile _meta");
 }
 
 export function TerminalCapabilities(v: any, mode: number): Failure | undefined {
@@ -135,28 +194,15 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       if (typeof x !== "boolean") return wrongType("/release", "boolean", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "create output waitForExit kill release _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "create output waitForExit kill release _meta");
 }
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
     const x = v.clientInfo;
     if (x !== undefined) {
@@ -177,18 +223,8 @@ export function InitializeRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion clientInfo clientCapabilities _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion clientInfo clientCapabilities _meta");
 }
 
 export function PromptCapabilities(v: any, mode: number): Failure | undefined {
@@ -215,18 +251,8 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       if (typeof x !== "boolean") return wrongType("/embeddedContext", "boolean", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "image audio embeddedContext _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "image audio embeddedContext _meta");
 }
 
 export function McpCapabilities(v: any, mode: number): Failure | undefined {
@@ -244,32 +270,16 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "supportedTransports _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "supportedTransports _meta");
 }
 
 export function SessionMode(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.modeId;
-    if (typeof x !== "string") return wrongType("/modeId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -277,18 +287,8 @@ export function SessionMode(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "modeId title description _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "modeId title description _meta");
 }
 
 export function AgentCapabilities(v: any, mode: number): Failure | undefined {
@@ -336,32 +336,16 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "loadSession promptCapabilities mcpCapabilities sessionModes _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "loadSession promptCapabilities mcpCapabilities sessionModes _meta");
 }
 
 export function AuthenticationMethod(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -369,28 +353,15 @@ export function AuthenticationMethod(v: any, mode: number): Failure | undefined 
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId title description _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "methodId title description _meta");
 }
 
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
     const x = v.agentInfo;
     if (x !== undefined) {
@@ -426,28 +397,15 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion agentInfo agentCapabilities authenticationMethods _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion agentInfo agentCapabilities authenticationMethods _meta");
 }
 
 export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.methodId;
-    if (typeof x !== "string") return wrongType("/methodId", "string", x);
-  }
+  if (typeof v.methodId !== "string") return wrongType("/methodId", "string", v.methodId);
   {
     const x = v.credentials;
     if (x !== undefined) {
@@ -455,18 +413,8 @@ export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
       if (isNotObject(x)) return wrongType("/credentials", "object", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "methodId credentials _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "methodId credentials _meta");
 }
 
 export function AuthenticateResponse(v: any, mode: number): Failure | undefined {
@@ -503,43 +451,18 @@ function McpServerStdio_(v: any, mode: number, n: number, outer: string): Failur
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/args", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/args", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-        if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/env", "object", x);
-      for (const k in x) {
-        const y = x[k];
-        if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-        if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-      }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command args env _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "command args env _meta", outer);
 }
 
 export function McpServerRemote(v: any, mode: number): Failure | undefined {
@@ -549,10 +472,7 @@ export function McpServerRemote(v: any, mode: number): Failure | undefined {
 
 function McpServerRemote_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
+  if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
   {
     const x = v.headers;
     if (x !== undefined) {
@@ -564,18 +484,8 @@ function McpServerRemote_(v: any, mode: number, n: number, outer: string): Failu
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "url headers _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "url headers _meta", outer);
 }
 
 export function NewSessionRequest(v: any, mode: number): Failure | undefined {
@@ -588,92 +498,36 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
     if (mode & 8 && !isCleanText(x)) return wrongType("/cwd", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = McpServer(y, mode);
-          if (f !== undefined) return within("/mcpServers/" + i, f);
-        }
-      }
-    }
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "cwd mcpServers _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "cwd mcpServers _meta");
 }
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId _meta");
 }
 
 export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v.mcpServers !== undefined) {
+    const f = field_mcpServers(v, mode);
+    if (f !== undefined) return f;
+    if (v.mcpServers !== undefined) n++;
   }
-  {
-    const x = v.mcpServers;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/mcpServers", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/mcpServers", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = McpServer(y, mode);
-          if (f !== undefined) return within("/mcpServers/" + i, f);
-        }
-      }
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId mcpServers _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId mcpServers _meta");
 }
 
 export const LoadSessionResponse = AuthenticateResponse;
@@ -682,30 +536,14 @@ export function SetConfigOptionRequest(v: any, mode: number): Failure | undefine
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.option;
-    if (typeof x !== "string") return wrongType("/option", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.option !== "string") return wrongType("/option", "string", v.option);
   {
     const x = v.value;
     if (x === undefined) return wrongType("/value", "present", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId option value _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId option value _meta");
 }
 
 export const SetConfigOptionResponse = AuthenticateResponse;
@@ -714,26 +552,10 @@ export function SetModeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.modeId;
-    if (typeof x !== "string") return wrongType("/modeId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId modeId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId modeId _meta");
 }
 
 export const SetModeResponse = AuthenticateResponse;
@@ -742,10 +564,7 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.prompt;
     if (!Array.isArray(x)) return wrongType("/prompt", "array", x);
@@ -758,40 +577,17 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId prompt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId prompt _meta");
 }
 
 export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.stopReason;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isStopReason(x)) return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"refusal\" or \"cancelled\"", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "stopReason _meta");
-  }
-  return undefined;
+  if (typeof v.stopReason !== "string" || (mode & 4) === 0 && !isStopReason(v.stopReason)) return wrongValue("/stopReason", "\"end_turn\", \"max_tokens\", \"refusal\" or \"cancelled\"", v.stopReason);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "stopReason _meta");
 }
 
 function isStopReason(x: string): boolean {
@@ -839,10 +635,7 @@ export function TextContent(v: any, mode: number): Failure | undefined {
 
 function TextContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
   {
     const x = v.annotations;
     if (x !== undefined) {
@@ -850,18 +643,8 @@ function TextContent_(v: any, mode: number, n: number, outer: string): Failure |
       if (isNotObject(x)) return wrongType("/annotations", "object", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "text annotations _meta", outer);
 }
 
 export function ImageContent(v: any, mode: number): Failure | undefined {
@@ -871,14 +654,8 @@ export function ImageContent(v: any, mode: number): Failure | undefined {
 
 function ImageContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
   {
     const x = v.uri;
     if (x !== undefined) {
@@ -893,18 +670,8 @@ function ImageContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/annotations", "object", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mimeType data uri annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mimeType data uri annotations _meta", outer);
 }
 
 export function AudioContent(v: any, mode: number): Failure | undefined {
@@ -914,14 +681,8 @@ export function AudioContent(v: any, mode: number): Failure | undefined {
 
 function AudioContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.mimeType;
-    if (typeof x !== "string") return wrongType("/mimeType", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
+  if (typeof v.mimeType !== "string") return wrongType("/mimeType", "string", v.mimeType);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
   {
     const x = v.annotations;
     if (x !== undefined) {
@@ -929,18 +690,8 @@ function AudioContent_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/annotations", "object", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mimeType data annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mimeType data annotations _meta", outer);
 }
 
 export function EmbeddedResource(v: any, mode: number): Failure | undefined {
@@ -951,11 +702,8 @@ export function EmbeddedResource(v: any, mode: number): Failure | undefined {
 function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.resource;
-    {
-      const f = ResourceContents(x, mode);
-      if (f !== undefined) return within("/resource", f);
-    }
+    const f = ResourceContents(v.resource, mode);
+    if (f !== undefined) return within("/resource", f);
   }
   {
     const x = v.annotations;
@@ -964,18 +712,8 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
       if (isNotObject(x)) return wrongType("/annotations", "object", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "resource annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "resource annotations _meta", outer);
 }
 
 export function ResourceContents(v: any, mode: number): Failure | undefined {
@@ -1002,14 +740,8 @@ export function TextResource(v: any, mode: number): Failure | undefined {
 
 function TextResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -1017,18 +749,8 @@ function TextResource_(v: any, mode: number, n: number, outer: string): Failure 
       if (typeof x !== "string") return wrongType("/mimeType", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri mimeType text _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "uri mimeType text _meta", outer);
 }
 
 export function BlobResource(v: any, mode: number): Failure | undefined {
@@ -1038,14 +760,8 @@ export function BlobResource(v: any, mode: number): Failure | undefined {
 
 function BlobResource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.blob;
-    if (typeof x !== "string") return wrongType("/blob", "string", x);
-  }
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (typeof v.blob !== "string") return wrongType("/blob", "string", v.blob);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -1053,18 +769,8 @@ function BlobResource_(v: any, mode: number, n: number, outer: string): Failure 
       if (typeof x !== "string") return wrongType("/mimeType", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri mimeType blob _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "uri mimeType blob _meta", outer);
 }
 
 export function ResourceLink(v: any, mode: number): Failure | undefined {
@@ -1074,14 +780,8 @@ export function ResourceLink(v: any, mode: number): Failure | undefined {
 
 function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -1110,47 +810,21 @@ function ResourceLink_(v: any, mode: number, n: number, outer: string): Failure 
       if (isNotObject(x)) return wrongType("/annotations", "object", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri name mimeType size description annotations _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "uri name mimeType size description annotations _meta", outer);
 }
 
 export function SessionNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
+    const f = SessionUpdate(v.update, mode);
+    if (f !== undefined) return within("/update", f);
   }
-  {
-    const x = v.update;
-    {
-      const f = SessionUpdate(x, mode);
-      if (f !== undefined) return within("/update", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId update _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId update _meta");
 }
 
 export function SessionUpdate(v: any, mode: number): Failure | undefined {
@@ -1182,10 +856,7 @@ export function MessageUpdate(v: any, mode: number): Failure | undefined {
 
 function MessageUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.role;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isRole(x)) return wrongValue("/role", "\"agent\" or \"user\"", x);
-  }
+  if (typeof v.role !== "string" || (mode & 4) === 0 && !isRole(v.role)) return wrongValue("/role", "\"agent\" or \"user\"", v.role);
   {
     const x = v.content;
     if (!Array.isArray(x)) return wrongType("/content", "array", x);
@@ -1198,18 +869,8 @@ function MessageUpdate_(v: any, mode: number, n: number, outer: string): Failure
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "role content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "role content _meta", outer);
 }
 
 function isToolKind(x: string): boolean {
@@ -1266,18 +927,8 @@ export function ToolCallLocation(v: any, mode: number): Failure | undefined {
       if ((mode & 9) === 9 && x < 1) return wrongNumber("/line", "1-based line", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path line _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path line _meta");
 }
 
 export function ToolCall(v: any, mode: number): Failure | undefined {
@@ -1287,14 +938,8 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
 
 function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.kind;
     if (x !== undefined) {
@@ -1309,43 +954,18 @@ function ToolCall_(v: any, mode: number, n: number, outer: string): Failure | un
       if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x);
     }
   }
-  {
-    const x = v.location;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ToolCallLocation(x, mode);
-        if (f !== undefined) return within("/location", f);
-      }
-    }
+  if (v.location !== undefined) {
+    const f = field_location(v, mode);
+    if (f !== undefined) return f;
+    if (v.location !== undefined) n++;
   }
-  {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/content", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/content", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = ToolCallContent(y, mode);
-          if (f !== undefined) return within("/content/" + i, f);
-        }
-      }
-    }
+  if (v.content !== undefined) {
+    const f = field_content(v, mode);
+    if (f !== undefined) return f;
+    if (v.content !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId title kind status location content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCallId title kind status location content _meta", outer);
 }
 
 export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
@@ -1355,10 +975,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
 
 function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.toolCallId;
-    if (typeof x !== "string") return wrongType("/toolCallId", "string", x);
-  }
+  if (typeof v.toolCallId !== "string") return wrongType("/toolCallId", "string", v.toolCallId);
   {
     const x = v.title;
     if (x !== undefined) {
@@ -1380,43 +997,18 @@ function ToolCallUpdate_(v: any, mode: number, n: number, outer: string): Failur
       if (typeof x !== "string" || (mode & 4) === 0 && !isToolCallStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\", \"completed\" or \"failed\"", x);
     }
   }
-  {
-    const x = v.location;
-    if (x !== undefined) {
-      n++;
-      {
-        const f = ToolCallLocation(x, mode);
-        if (f !== undefined) return within("/location", f);
-      }
-    }
+  if (v.location !== undefined) {
+    const f = field_location(v, mode);
+    if (f !== undefined) return f;
+    if (v.location !== undefined) n++;
   }
-  {
-    const x = v.content;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/content", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/content", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        {
-          const f = ToolCallContent(y, mode);
-          if (f !== undefined) return within("/content/" + i, f);
-        }
-      }
-    }
+  if (v.content !== undefined) {
+    const f = field_content(v, mode);
+    if (f !== undefined) return f;
+    if (v.content !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "toolCallId title kind status location content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "toolCallId title kind status location content _meta", outer);
 }
 
 export function ToolCallContent(v: any, mode: number): Failure | undefined {
@@ -1455,10 +1047,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if ((mode & 9) === 9 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  {
-    const x = v.newText;
-    if (typeof x !== "string") return wrongType("/newText", "string", x);
-  }
+  if (typeof v.newText !== "string") return wrongType("/newText", "string", v.newText);
   {
     const x = v.oldText;
     if (x !== undefined) {
@@ -1473,18 +1062,8 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
       if (typeof x !== "string") return wrongType("/mimeType", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path oldText newText mimeType _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path oldText newText mimeType _meta", outer);
 }
 
 export function TerminalContent(v: any, mode: number): Failure | undefined {
@@ -1494,10 +1073,7 @@ export function TerminalContent(v: any, mode: number): Failure | undefined {
 
 function TerminalContent_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.command;
     if (x !== undefined) {
@@ -1514,18 +1090,8 @@ function TerminalContent_(v: any, mode: number, n: number, outer: string): Failu
       } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId command exitCode _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId command exitCode _meta", outer);
 }
 
 export function Plan(v: any, mode: number): Failure | undefined {
@@ -1547,28 +1113,15 @@ function Plan_(v: any, mode: number, n: number, outer: string): Failure | undefi
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "entries _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "entries _meta", outer);
 }
 
 export function PlanEntry(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.priority;
     if (x !== undefined) {
@@ -1583,18 +1136,8 @@ export function PlanEntry(v: any, mode: number): Failure | undefined {
       if (typeof x !== "string" || (mode & 4) === 0 && !isPlanEntryStatus(x)) return wrongValue("/status", "\"pending\", \"in_progress\" or \"completed\"", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content priority status _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content priority status _meta");
 }
 
 export function AvailableCommandsUpdate(v: any, mode: number): Failure | undefined {
@@ -1616,28 +1159,15 @@ function AvailableCommandsUpdate_(v: any, mode: number, n: number, outer: string
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "availableCommands _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "availableCommands _meta", outer);
 }
 
 export function AvailableCommand(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
     const x = v.description;
     if (x !== undefined) {
@@ -1655,40 +1185,17 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name description input _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name description input _meta");
 }
 
 export function AvailableCommandInput(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.hint;
-    if (typeof x !== "string") return wrongType("/hint", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "hint _meta");
-  }
-  return undefined;
+  if (typeof v.hint !== "string") return wrongType("/hint", "string", v.hint);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "hint _meta");
 }
 
 export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
@@ -1698,36 +1205,17 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
 
 function CurrentModeUpdate_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.modeId;
-    if (typeof x !== "string") return wrongType("/modeId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "modeId _meta", outer);
-  }
-  return undefined;
+  if (typeof v.modeId !== "string") return wrongType("/modeId", "string", v.modeId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "modeId _meta", outer);
 }
 
 export function RequestPermissionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.title;
-    if (typeof x !== "string") return wrongType("/title", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.title !== "string") return wrongType("/title", "string", v.title);
   {
     const x = v.options;
     if (!Array.isArray(x)) return wrongType("/options", "array", x);
@@ -1747,80 +1235,35 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       if (typeof x !== "string") return wrongType("/description", "string", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId title description options _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId title description options _meta");
 }
 
 export function PermissionOption(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.optionId;
-    if (typeof x !== "string") return wrongType("/optionId", "string", x);
-  }
-  {
-    const x = v.kind;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(x)) return wrongValue("/kind", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", x);
-  }
-  {
-    const x = v.label;
-    if (typeof x !== "string") return wrongType("/label", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "optionId kind label _meta");
-  }
-  return undefined;
+  if (typeof v.optionId !== "string") return wrongType("/optionId", "string", v.optionId);
+  if (typeof v.kind !== "string" || (mode & 4) === 0 && !isPermissionOptionKind(v.kind)) return wrongValue("/kind", "\"allow_once\", \"allow_always\", \"reject_once\" or \"reject_always\"", v.kind);
+  if (typeof v.label !== "string") return wrongType("/label", "string", v.label);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "optionId kind label _meta");
 }
 
 export function RequestPermissionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.selectedOptionId;
-    if (typeof x !== "string") return wrongType("/selectedOptionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "selectedOptionId _meta");
-  }
-  return undefined;
+  if (typeof v.selectedOptionId !== "string") return wrongType("/selectedOptionId", "string", v.selectedOptionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "selectedOptionId _meta");
 }
 
 export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
@@ -1841,72 +1284,33 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/lineLimit", "integer from 0 to 4294967295", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId path startLine lineLimit _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId path startLine lineLimit _meta");
 }
 
 export function ReadTextFileResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content _meta");
-  }
-  return undefined;
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content _meta");
 }
 
 export function WriteTextFileRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.path;
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
     if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/path", "an absolute path", x);
   }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId path content _meta");
-  }
-  return undefined;
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId path content _meta");
 }
 
 export const WriteTextFileResponse = AuthenticateResponse;
@@ -1915,27 +1319,16 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.command;
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (!Array.isArray(x)) return wrongType("/args", "array", x);
-      if (x.length > maxArrayItems) return tooMany("/args", x.length);
-      for (let i = 0; i < x.length; i++) {
-        const y = x[i];
-        if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-        if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-      }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
   {
     const x = v.cwd;
@@ -1946,52 +1339,22 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       if (mode & 8 && !isAbsolutePath(x)) return wrongValue("/cwd", "an absolute path", x);
     }
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/env", "object", x);
-      for (const k in x) {
-        const y = x[k];
-        if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-        if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-      }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId command args cwd env _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId command args cwd env _meta");
 }
 
 export function CreateTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId _meta");
-  }
-  return undefined;
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId _meta");
 }
 
 function isRole(x: string): boolean {
@@ -2058,36 +1421,17 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId terminalId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId terminalId _meta");
 }
 
 export function TerminalOutputResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.output;
-    if (typeof x !== "string") return wrongType("/output", "string", x);
-  }
+  if (typeof v.output !== "string") return wrongType("/output", "string", v.output);
   {
     const x = v.exitCode;
     if (x !== undefined) {
@@ -2097,32 +1441,16 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "output exitCode _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "output exitCode _meta");
 }
 
 export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.timeout;
     if (x !== undefined) {
@@ -2130,18 +1458,8 @@ export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
       if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/timeout", "integer from 0 to 4294967295", x);
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId terminalId timeout _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId terminalId timeout _meta");
 }
 
 export const WaitForExitResponse = TerminalOutputResponse;

@@ -3,18 +3,7 @@
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooMany, within, wrongNumber, wrongType, wrongValue } from "../../exchange/library.ts";
 
-export function Implementation(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.version;
-    if (typeof x !== "string") return wrongType("/version", "string", x);
-  }
+function ending(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
   {
     const x = v._meta;
     if (x !== undefined) {
@@ -24,9 +13,69 @@ export function Implementation(v: any, mode: number): Failure | undefined {
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name version _meta");
+    if (n !== 0) return strayKey(v, mode, known, outer);
   }
   return undefined;
+}
+
+function field_args(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.args;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (!Array.isArray(x)) return wrongType("/args", "array", x);
+        if (x.length > maxArrayItems) return tooMany("/args", x.length);
+        for (let i = 0; i < x.length; i++) {
+          const y = x[i];
+          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
+        }
+      } else if (mode & 2) { delete v.args; }
+    }
+  }
+  return undefined;
+}
+
+function field_env(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.env;
+    if (x !== undefined) {
+      if (x !== null) {
+        if (isNotObject(x)) return wrongType("/env", "object", x);
+        for (const k in x) {
+          const y = x[k];
+          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
+          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
+        }
+      } else if (mode & 2) { delete v.env; }
+    }
+  }
+  return undefined;
+}
+
+function field_location(v: any, mode: number): Failure | undefined {
+  {
+    const x = v.location;
+    if (x !== undefined) {
+      if (x !== null) {
+        {
+          const f = Location(x, mode);
+          if (f !== undefined) return within("/location", f);
+        }
+      } else if (mode & 2) { delete v.location; }
+    }
+  }
+  return undefined;
+}
+
+export function Implementation(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 2;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.version !== "string") return wrongType("/version", "string", v.version);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name version _meta");
 }
 
 export function FsCapabilities(v: any, mode: number): Failure | undefined {
@@ -59,18 +108,8 @@ export function FsCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.watch; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "read write watch _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "read write watch _meta");
 }
 
 export function TerminalCapabilities(v: any, mode: number): Failure | undefined {
@@ -103,18 +142,8 @@ export function TerminalCapabilities(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.maxConcurrent; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "create interactive maxConcurrent _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "create interactive maxConcurrent _meta");
 }
 
 export function UiCapabilities(v: any, mode: number): Failure | undefined {
@@ -147,18 +176,8 @@ export function UiCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.codeNavigation; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "permissionDialogs diffViewer codeNavigation _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "permissionDialogs diffViewer codeNavigation _meta");
 }
 
 export function ClientCapabilities(v: any, mode: number): Failure | undefined {
@@ -204,18 +223,8 @@ export function ClientCapabilities(v: any, mode: number): Failure | undefined {
     const x = v._custom;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "fs terminal ui _custom _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "fs terminal ui _custom _meta");
 }
 
 export function McpCapabilities(v: any, mode: number): Failure | undefined {
@@ -244,18 +253,8 @@ export function McpCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.transport; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "servers transport _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "servers transport _meta");
 }
 
 export function PromptCapabilities(v: any, mode: number): Failure | undefined {
@@ -288,18 +287,8 @@ export function PromptCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "streaming cancellation attachments _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "streaming cancellation attachments _meta");
 }
 
 export function SessionCapabilities(v: any, mode: number): Failure | undefined {
@@ -342,18 +331,8 @@ export function SessionCapabilities(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.persistence; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "modes configOptions persistence _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "modes configOptions persistence _meta");
 }
 
 export function AgentCapabilities(v: any, mode: number): Failure | undefined {
@@ -408,77 +387,39 @@ export function AgentCapabilities(v: any, mode: number): Failure | undefined {
     const x = v._custom;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "loadSession mcpCapabilities promptCapabilities sessionCapabilities _custom _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "loadSession mcpCapabilities promptCapabilities sessionCapabilities _custom _meta");
 }
 
 export function InitializeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
-  }
-  {
-    const x = v.clientInfo;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/clientInfo", f);
-    }
+    const f = Implementation(v.clientInfo, mode);
+    if (f !== undefined) return within("/clientInfo", f);
   }
   {
-    const x = v.capabilities;
-    {
-      const f = ClientCapabilities(x, mode);
-      if (f !== undefined) return within("/capabilities", f);
-    }
+    const f = ClientCapabilities(v.capabilities, mode);
+    if (f !== undefined) return within("/capabilities", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion clientInfo capabilities _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion clientInfo capabilities _meta");
 }
 
 export function InitializeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
+  if (!Number.isInteger(v.protocolVersion) || v.protocolVersion < 0 || v.protocolVersion > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", v.protocolVersion);
   {
-    const x = v.protocolVersion;
-    if (!Number.isInteger(x) || x < 0 || x > 65535) return wrongNumber("/protocolVersion", "integer from 0 to 65535", x);
+    const f = Implementation(v.agentInfo, mode);
+    if (f !== undefined) return within("/agentInfo", f);
   }
   {
-    const x = v.agentInfo;
-    {
-      const f = Implementation(x, mode);
-      if (f !== undefined) return within("/agentInfo", f);
-    }
-  }
-  {
-    const x = v.capabilities;
-    {
-      const f = AgentCapabilities(x, mode);
-      if (f !== undefined) return within("/capabilities", f);
-    }
+    const f = AgentCapabilities(v.capabilities, mode);
+    if (f !== undefined) return within("/capabilities", f);
   }
   {
     const x = v.requiredClientCapabilities;
@@ -492,54 +433,25 @@ export function InitializeResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.requiredClientCapabilities; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "protocolVersion agentInfo capabilities requiredClientCapabilities _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "protocolVersion agentInfo capabilities requiredClientCapabilities _meta");
 }
 
 export function AuthenticateRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.method;
-    if (typeof x !== "string") return wrongType("/method", "string", x);
-  }
-  {
-    const x = v.credentials;
-    if (isNotObject(x)) return wrongType("/credentials", "object", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "method credentials _meta");
-  }
-  return undefined;
+  if (typeof v.method !== "string") return wrongType("/method", "string", v.method);
+  if (isNotObject(v.credentials)) return wrongType("/credentials", "object", v.credentials);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "method credentials _meta");
 }
 
 export function AuthenticateResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.success;
-    if (typeof x !== "boolean") return wrongType("/success", "boolean", x);
-  }
+  if (typeof v.success !== "boolean") return wrongType("/success", "boolean", v.success);
   {
     const x = v.error;
     if (x !== undefined) {
@@ -558,18 +470,8 @@ export function AuthenticateResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.expiresAt; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "success error expiresAt _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "success error expiresAt _meta");
 }
 
 export function McpStdio(v: any, mode: number): Failure | undefined {
@@ -584,34 +486,15 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.args; n--; }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/env", "object", x);
-        for (const k in x) {
-          const y = x[k];
-          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.env; n--; }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
   {
     const x = v.cwd;
@@ -622,18 +505,8 @@ function McpStdio_(v: any, mode: number, n: number, outer: string): Failure | un
       } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command args env cwd _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "command args env cwd _meta", outer);
 }
 
 export function McpHttp(v: any, mode: number): Failure | undefined {
@@ -643,10 +516,7 @@ export function McpHttp(v: any, mode: number): Failure | undefined {
 
 function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
+  if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
   {
     const x = v.headers;
     if (x !== undefined) {
@@ -669,18 +539,8 @@ function McpHttp_(v: any, mode: number, n: number, outer: string): Failure | und
       } else if (mode & 2) { delete v.timeout; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "url headers timeout _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "url headers timeout _meta", outer);
 }
 
 export const McpSse = McpHttp;
@@ -692,26 +552,10 @@ export function McpAcp(v: any, mode: number): Failure | undefined {
 
 function McpAcp_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.agentUrl;
-    if (typeof x !== "string") return wrongType("/agentUrl", "string", x);
-  }
-  {
-    const x = v.mcpServerName;
-    if (typeof x !== "string") return wrongType("/mcpServerName", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "agentUrl mcpServerName _meta", outer);
-  }
-  return undefined;
+  if (typeof v.agentUrl !== "string") return wrongType("/agentUrl", "string", v.agentUrl);
+  if (typeof v.mcpServerName !== "string") return wrongType("/mcpServerName", "string", v.mcpServerName);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "agentUrl mcpServerName _meta", outer);
 }
 
 export function McpTransport(v: any, mode: number): Failure | undefined {
@@ -736,29 +580,13 @@ export function McpServer(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
+    const f = McpTransport(v.transport, mode);
+    if (f !== undefined) return within("/transport", f);
   }
-  {
-    const x = v.transport;
-    {
-      const f = McpTransport(x, mode);
-      if (f !== undefined) return within("/transport", f);
-    }
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name transport _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name transport _meta");
 }
 
 export function NewSessionRequest(v: any, mode: number): Failure | undefined {
@@ -815,104 +643,40 @@ export function NewSessionRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.configOptions; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "workingDirectory mcpServers systemPrompt initialMode configOptions _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "workingDirectory mcpServers systemPrompt initialMode configOptions _meta");
 }
 
 export function NewSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.createdAt;
-    if (typeof x !== "string") return wrongType("/createdAt", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId createdAt _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.createdAt !== "string") return wrongType("/createdAt", "string", v.createdAt);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId createdAt _meta");
 }
 
 export function LoadSessionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId _meta");
 }
 
 export function LoadSessionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 5;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.workingDirectory;
-    if (typeof x !== "string") return wrongType("/workingDirectory", "string", x);
-  }
-  {
-    const x = v.mode;
-    if (typeof x !== "string") return wrongType("/mode", "string", x);
-  }
-  {
-    const x = v.configOptions;
-    if (isNotObject(x)) return wrongType("/configOptions", "object", x);
-  }
-  {
-    const x = v.messageCount;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/messageCount", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId workingDirectory mode configOptions messageCount _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.workingDirectory !== "string") return wrongType("/workingDirectory", "string", v.workingDirectory);
+  if (typeof v.mode !== "string") return wrongType("/mode", "string", v.mode);
+  if (isNotObject(v.configOptions)) return wrongType("/configOptions", "object", v.configOptions);
+  if (!Number.isInteger(v.messageCount) || v.messageCount < 0 || v.messageCount > 4294967295) return wrongNumber("/messageCount", "integer from 0 to 4294967295", v.messageCount);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId workingDirectory mode configOptions messageCount _meta");
 }
 
 export function TextBlock(v: any, mode: number): Failure | undefined {
@@ -922,22 +686,9 @@ export function TextBlock(v: any, mode: number): Failure | undefined {
 
 function TextBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.text;
-    if (typeof x !== "string") return wrongType("/text", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "text _meta", outer);
-  }
-  return undefined;
+  if (typeof v.text !== "string") return wrongType("/text", "string", v.text);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "text _meta", outer);
 }
 
 export function MediaBlock(v: any, mode: number): Failure | undefined {
@@ -948,24 +699,11 @@ export function MediaBlock(v: any, mode: number): Failure | undefined {
 function MediaBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
-    const x = v.source;
-    {
-      const f = MediaSource(x, mode);
-      if (f !== undefined) return within("/source", f);
-    }
+    const f = MediaSource(v.source, mode);
+    if (f !== undefined) return within("/source", f);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "source _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "source _meta", outer);
 }
 
 export function Base64Source(v: any, mode: number): Failure | undefined {
@@ -975,26 +713,10 @@ export function Base64Source(v: any, mode: number): Failure | undefined {
 
 function Base64Source_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.mediaType;
-    if (typeof x !== "string") return wrongType("/mediaType", "string", x);
-  }
-  {
-    const x = v.data;
-    if (typeof x !== "string") return wrongType("/data", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mediaType data _meta", outer);
-  }
-  return undefined;
+  if (typeof v.mediaType !== "string") return wrongType("/mediaType", "string", v.mediaType);
+  if (typeof v.data !== "string") return wrongType("/data", "string", v.data);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mediaType data _meta", outer);
 }
 
 export function UrlSource(v: any, mode: number): Failure | undefined {
@@ -1004,26 +726,10 @@ export function UrlSource(v: any, mode: number): Failure | undefined {
 
 function UrlSource_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.mediaType;
-    if (typeof x !== "string") return wrongType("/mediaType", "string", x);
-  }
-  {
-    const x = v.url;
-    if (typeof x !== "string") return wrongType("/url", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "mediaType url _meta", outer);
-  }
-  return undefined;
+  if (typeof v.mediaType !== "string") return wrongType("/mediaType", "string", v.mediaType);
+  if (typeof v.url !== "string") return wrongType("/url", "string", v.url);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "mediaType url _meta", outer);
 }
 
 export function MediaSource(v: any, mode: number): Failure | undefined {
@@ -1047,10 +753,7 @@ export function ResourceLinkBlock(v: any, mode: number): Failure | undefined {
 
 function ResourceLinkBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -1069,18 +772,8 @@ function ResourceLinkBlock_(v: any, mode: number, n: number, outer: string): Fai
       } else if (mode & 2) { delete v.title; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri mimeType title _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "uri mimeType title _meta", outer);
 }
 
 export function ResourceBlock(v: any, mode: number): Failure | undefined {
@@ -1090,14 +783,8 @@ export function ResourceBlock(v: any, mode: number): Failure | undefined {
 
 function ResourceBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.uri;
-    if (typeof x !== "string") return wrongType("/uri", "string", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.uri !== "string") return wrongType("/uri", "string", v.uri);
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.mimeType;
     if (x !== undefined) {
@@ -1116,18 +803,8 @@ function ResourceBlock_(v: any, mode: number, n: number, outer: string): Failure
       } else if (mode & 2) { delete v.title; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "uri mimeType title content _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "uri mimeType title content _meta", outer);
 }
 
 export function ContentBlock(v: any, mode: number): Failure | undefined {
@@ -1153,36 +830,17 @@ export function UsageStats(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.inputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/inputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v.outputTokens;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/outputTokens", "integer of at least 0", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "inputTokens outputTokens _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.inputTokens) || v.inputTokens < 0) return wrongNumber("/inputTokens", "integer of at least 0", v.inputTokens);
+  if (!Number.isInteger(v.outputTokens) || v.outputTokens < 0) return wrongNumber("/outputTokens", "integer of at least 0", v.outputTokens);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "inputTokens outputTokens _meta");
 }
 
 export function PromptRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.content;
     if (!Array.isArray(x)) return wrongType("/content", "array", x);
@@ -1209,18 +867,8 @@ export function PromptRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.attachments; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId content attachments _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId content attachments _meta");
 }
 
 function isStopReason(x: string): boolean {
@@ -1243,10 +891,7 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.stopReason;
-    if (typeof x !== "string" || (mode & 4) === 0 && !isStopReason(x)) return wrongValue("/stopReason", "\"end_turn\", \"cancelled\", \"max_tokens\" or \"error\"", x);
-  }
+  if (typeof v.stopReason !== "string" || (mode & 4) === 0 && !isStopReason(v.stopReason)) return wrongValue("/stopReason", "\"end_turn\", \"cancelled\", \"max_tokens\" or \"error\"", v.stopReason);
   {
     const x = v.usage;
     if (x !== undefined) {
@@ -1259,110 +904,49 @@ export function PromptResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.usage; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "stopReason usage _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "stopReason usage _meta");
 }
 
 export function SetModeRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.mode;
-    if (typeof x !== "string") return wrongType("/mode", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId mode _meta");
-  }
-  return undefined;
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.mode !== "string") return wrongType("/mode", "string", v.mode);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId mode _meta");
 }
 
 export function SetModeResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.previousMode;
-    if (typeof x !== "string") return wrongType("/previousMode", "string", x);
-  }
-  {
-    const x = v.currentMode;
-    if (typeof x !== "string") return wrongType("/currentMode", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "previousMode currentMode _meta");
-  }
-  return undefined;
+  if (typeof v.previousMode !== "string") return wrongType("/previousMode", "string", v.previousMode);
+  if (typeof v.currentMode !== "string") return wrongType("/currentMode", "string", v.currentMode);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "previousMode currentMode _meta");
 }
 
 export function SetConfigOptionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.key;
-    if (typeof x !== "string") return wrongType("/key", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.key !== "string") return wrongType("/key", "string", v.key);
   {
     const x = v.value;
     if (x === undefined) return wrongType("/value", "present", x);
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId key value _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId key value _meta");
 }
 
 export function SetConfigOptionResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.key;
-    if (typeof x !== "string") return wrongType("/key", "string", x);
-  }
+  if (typeof v.key !== "string") return wrongType("/key", "string", v.key);
   {
     const x = v.currentValue;
     if (x === undefined) return wrongType("/currentValue", "present", x);
@@ -1371,36 +955,17 @@ export function SetConfigOptionResponse(v: any, mode: number): Failure | undefin
     const x = v.previousValue;
     if (x !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "key previousValue currentValue _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "key previousValue currentValue _meta");
 }
 
 export function RequestPermissionRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 3;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
-  {
-    const x = v.operation;
-    if (typeof x !== "string") return wrongType("/operation", "string", x);
-  }
-  {
-    const x = v.resource;
-    if (typeof x !== "string") return wrongType("/resource", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
+  if (typeof v.operation !== "string") return wrongType("/operation", "string", v.operation);
+  if (typeof v.resource !== "string") return wrongType("/resource", "string", v.resource);
   {
     const x = v.reason;
     if (x !== undefined) {
@@ -1419,18 +984,8 @@ export function RequestPermissionRequest(v: any, mode: number): Failure | undefi
       } else if (mode & 2) { delete v.toolCallId; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId operation resource reason toolCallId _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId operation resource reason toolCallId _meta");
 }
 
 function isPermissionScope(x: string): boolean {
@@ -1453,10 +1008,7 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.granted;
-    if (typeof x !== "boolean") return wrongType("/granted", "boolean", x);
-  }
+  if (typeof v.granted !== "boolean") return wrongType("/granted", "boolean", v.granted);
   {
     const x = v.remember;
     if (x !== undefined) {
@@ -1475,18 +1027,8 @@ export function RequestPermissionResponse(v: any, mode: number): Failure | undef
       } else if (mode & 2) { delete v.scope; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "granted remember scope _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "granted remember scope _meta");
 }
 
 export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
@@ -1526,32 +1068,16 @@ export function ReadTextFileRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.endLine; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path encoding startLine endLine _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path encoding startLine endLine _meta");
 }
 
 export function ReadTextFileResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v.encoding;
-    if (typeof x !== "string") return wrongType("/encoding", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (typeof v.encoding !== "string") return wrongType("/encoding", "string", v.encoding);
   {
     const x = v.totalLines;
     if (x !== undefined) {
@@ -1570,18 +1096,8 @@ export function ReadTextFileResponse(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.truncated; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content encoding totalLines truncated _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content encoding totalLines truncated _meta");
 }
 
 export function WriteTextFileRequest(v: any, mode: number): Failure | undefined {
@@ -1593,10 +1109,7 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
     if (typeof x !== "string") return wrongType("/path", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/path", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.encoding;
     if (x !== undefined) {
@@ -1624,44 +1137,18 @@ export function WriteTextFileRequest(v: any, mode: number): Failure | undefined 
       } else if (mode & 2) { delete v.overwrite; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path content encoding createDirectories overwrite _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path content encoding createDirectories overwrite _meta");
 }
 
 export function WriteTextFileResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.bytesWritten;
-    if (!Number.isInteger(x) || x < 0) return wrongNumber("/bytesWritten", "integer of at least 0", x);
-  }
-  {
-    const x = v.created;
-    if (typeof x !== "boolean") return wrongType("/created", "boolean", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "bytesWritten created _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.bytesWritten) || v.bytesWritten < 0) return wrongNumber("/bytesWritten", "integer of at least 0", v.bytesWritten);
+  if (typeof v.created !== "boolean") return wrongType("/created", "boolean", v.created);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "bytesWritten created _meta");
 }
 
 export function CreateTerminalRequest(v: any, mode: number): Failure | undefined {
@@ -1673,20 +1160,10 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
     if (typeof x !== "string") return wrongType("/command", "string", x);
     if (mode & 8 && !isCleanText(x)) return wrongType("/command", "string without NUL and lone surrogates", x);
   }
-  {
-    const x = v.args;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (!Array.isArray(x)) return wrongType("/args", "array", x);
-        if (x.length > maxArrayItems) return tooMany("/args", x.length);
-        for (let i = 0; i < x.length; i++) {
-          const y = x[i];
-          if (typeof y !== "string") return wrongType("/args/" + i, "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/args/" + i, "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.args; n--; }
-    }
+  if (v.args !== undefined) {
+    const f = field_args(v, mode);
+    if (f !== undefined) return f;
+    if (v.args !== undefined) n++;
   }
   {
     const x = v.cwd;
@@ -1698,19 +1175,10 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.cwd; n--; }
     }
   }
-  {
-    const x = v.env;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        if (isNotObject(x)) return wrongType("/env", "object", x);
-        for (const k in x) {
-          const y = x[k];
-          if (typeof y !== "string") return wrongType("/env/" + pointer(k), "string", y);
-          if (mode & 8 && !isCleanText(y)) return wrongType("/env/" + pointer(k), "string without NUL and lone surrogates", y);
-        }
-      } else if (mode & 2) { delete v.env; n--; }
-    }
+  if (v.env !== undefined) {
+    const f = field_env(v, mode);
+    if (f !== undefined) return f;
+    if (v.env !== undefined) n++;
   }
   {
     const x = v.timeout;
@@ -1721,28 +1189,15 @@ export function CreateTerminalRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.timeout; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "command args cwd env timeout _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "command args cwd env timeout _meta");
 }
 
 export function CreateTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.pid;
     if (x !== undefined) {
@@ -1752,18 +1207,8 @@ export function CreateTerminalResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.pid; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId pid _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId pid _meta");
 }
 
 function isOutputStream(x: string): boolean {
@@ -1784,10 +1229,7 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.data;
     if (x !== undefined) {
@@ -1806,28 +1248,15 @@ export function TerminalOutputRequest(v: any, mode: number): Failure | undefined
       } else if (mode & 2) { delete v.stream; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId data stream _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId data stream _meta");
 }
 
 export function TerminalOutputResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.received;
-    if (typeof x !== "boolean") return wrongType("/received", "boolean", x);
-  }
+  if (typeof v.received !== "boolean") return wrongType("/received", "boolean", v.received);
   {
     const x = v.output;
     if (x !== undefined) {
@@ -1855,28 +1284,15 @@ export function TerminalOutputResponse(v: any, mode: number): Failure | undefine
       } else if (mode & 2) { delete v.exitCode; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "received output truncated exitCode _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "received output truncated exitCode _meta");
 }
 
 export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.timeout;
     if (x !== undefined) {
@@ -1886,28 +1302,15 @@ export function WaitForExitRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.timeout; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId timeout _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId timeout _meta");
 }
 
 export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.exitCode;
-    if (!Number.isInteger(x)) return wrongNumber("/exitCode", "integer", x);
-  }
+  if (!Number.isInteger(v.exitCode)) return wrongNumber("/exitCode", "integer", v.exitCode);
   {
     const x = v.signal;
     if (x !== undefined) {
@@ -1926,28 +1329,15 @@ export function WaitForExitResponse(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.timedOut; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "exitCode signal timedOut _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "exitCode signal timedOut _meta");
 }
 
 export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.signal;
     if (x !== undefined) {
@@ -1966,94 +1356,42 @@ export function KillTerminalRequest(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.force; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId signal force _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId signal force _meta");
 }
 
 export function KillTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.killed;
-    if (typeof x !== "boolean") return wrongType("/killed", "boolean", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "killed _meta");
-  }
-  return undefined;
+  if (typeof v.killed !== "boolean") return wrongType("/killed", "boolean", v.killed);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "killed _meta");
 }
 
 export function ReleaseTerminalRequest(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId _meta");
-  }
-  return undefined;
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId _meta");
 }
 
 export function ReleaseTerminalResponse(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.released;
-    if (typeof x !== "boolean") return wrongType("/released", "boolean", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "released _meta");
-  }
-  return undefined;
+  if (typeof v.released !== "boolean") return wrongType("/released", "boolean", v.released);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "released _meta");
 }
 
 export function CancelNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.reason;
     if (x !== undefined) {
@@ -2063,28 +1401,15 @@ export function CancelNotification(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.reason; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "sessionId reason _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "sessionId reason _meta");
 }
 
 export function PlanStep(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
   {
     const x = v.id;
     if (x !== undefined) {
@@ -2103,18 +1428,8 @@ export function PlanStep(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.status; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id description status _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "id description status _meta");
 }
 
 export function Plan(v: any, mode: number): Failure | undefined {
@@ -2142,28 +1457,15 @@ export function Plan(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.planId; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "planId steps _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "planId steps _meta");
 }
 
 export function MessageChunk(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
   {
     const x = v.index;
     if (x !== undefined) {
@@ -2191,18 +1493,8 @@ export function MessageChunk(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.visible; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "content index final visible _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "content index final visible _meta");
 }
 
 function isToolCallStatus(x: string): boolean {
@@ -2228,10 +1520,7 @@ export function Location(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-  }
+  if (typeof v.path !== "string") return wrongType("/path", "string", v.path);
   {
     const x = v.line;
     if (x !== undefined) {
@@ -2268,32 +1557,16 @@ export function Location(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.endColumn; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path line column endLine endColumn _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path line column endLine endColumn _meta");
 }
 
 export function ToolCall(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
-  {
-    const x = v.tool;
-    if (typeof x !== "string") return wrongType("/tool", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
+  if (typeof v.tool !== "string") return wrongType("/tool", "string", v.tool);
   {
     const x = v.input;
     if (x !== undefined) n++;
@@ -2316,68 +1589,26 @@ export function ToolCall(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.requiresPermission; n--; }
     }
   }
-  {
-    const x = v.location;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Location(x, mode);
-          if (f !== undefined) return within("/location", f);
-        }
-      } else if (mode & 2) { delete v.location; n--; }
-    }
+  if (v.location !== undefined) {
+    const f = field_location(v, mode);
+    if (f !== undefined) return f;
+    if (v.location !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id tool input status requiresPermission location _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "id tool input status requiresPermission location _meta");
 }
 
 export function DiffHunk(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 5;
-  {
-    const x = v.oldStart;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/oldStart", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.oldLines;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/oldLines", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.newStart;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/newStart", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.newLines;
-    if (!Number.isInteger(x) || x < 0 || x > 4294967295) return wrongNumber("/newLines", "integer from 0 to 4294967295", x);
-  }
-  {
-    const x = v.content;
-    if (typeof x !== "string") return wrongType("/content", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "oldStart oldLines newStart newLines content _meta");
-  }
-  return undefined;
+  if (!Number.isInteger(v.oldStart) || v.oldStart < 0 || v.oldStart > 4294967295) return wrongNumber("/oldStart", "integer from 0 to 4294967295", v.oldStart);
+  if (!Number.isInteger(v.oldLines) || v.oldLines < 0 || v.oldLines > 4294967295) return wrongNumber("/oldLines", "integer from 0 to 4294967295", v.oldLines);
+  if (!Number.isInteger(v.newStart) || v.newStart < 0 || v.newStart > 4294967295) return wrongNumber("/newStart", "integer from 0 to 4294967295", v.newStart);
+  if (!Number.isInteger(v.newLines) || v.newLines < 0 || v.newLines > 4294967295) return wrongNumber("/newLines", "integer from 0 to 4294967295", v.newLines);
+  if (typeof v.content !== "string") return wrongType("/content", "string", v.content);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "oldStart oldLines newStart newLines content _meta");
 }
 
 export function DiffOutput(v: any, mode: number): Failure | undefined {
@@ -2387,10 +1618,7 @@ export function DiffOutput(v: any, mode: number): Failure | undefined {
 
 function DiffOutput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
-  {
-    const x = v.path;
-    if (typeof x !== "string") return wrongType("/path", "string", x);
-  }
+  if (typeof v.path !== "string") return wrongType("/path", "string", v.path);
   {
     const x = v.hunks;
     if (!Array.isArray(x)) return wrongType("/hunks", "array", x);
@@ -2403,18 +1631,8 @@ function DiffOutput_(v: any, mode: number, n: number, outer: string): Failure | 
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "path hunks _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "path hunks _meta", outer);
 }
 
 export function TerminalOutput(v: any, mode: number): Failure | undefined {
@@ -2424,10 +1642,7 @@ export function TerminalOutput(v: any, mode: number): Failure | undefined {
 
 function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
-  {
-    const x = v.terminalId;
-    if (typeof x !== "string") return wrongType("/terminalId", "string", x);
-  }
+  if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   {
     const x = v.command;
     if (x !== undefined) {
@@ -2464,18 +1679,8 @@ function TerminalOutput_(v: any, mode: number, n: number, outer: string): Failur
       } else if (mode & 2) { delete v.stderr; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "terminalId command exitCode stdout stderr _meta", outer);
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "terminalId command exitCode stdout stderr _meta", outer);
 }
 
 export function ToolOutput(v: any, mode: number): Failure | undefined {
@@ -2505,10 +1710,7 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.id;
-    if (typeof x !== "string") return wrongType("/id", "string", x);
-  }
+  if (typeof v.id !== "string") return wrongType("/id", "string", v.id);
   {
     const x = v.status;
     if (x !== undefined) {
@@ -2548,56 +1750,23 @@ export function ToolCallUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.duration; n--; }
     }
   }
-  {
-    const x = v.location;
-    if (x !== undefined) {
-      n++;
-      if (x !== null) {
-        {
-          const f = Location(x, mode);
-          if (f !== undefined) return within("/location", f);
-        }
-      } else if (mode & 2) { delete v.location; n--; }
-    }
+  if (v.location !== undefined) {
+    const f = field_location(v, mode);
+    if (f !== undefined) return f;
+    if (v.location !== undefined) n++;
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "id status output error duration location _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "id status output error duration location _meta");
 }
 
 export function Command(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.name;
-    if (typeof x !== "string") return wrongType("/name", "string", x);
-  }
-  {
-    const x = v.description;
-    if (typeof x !== "string") return wrongType("/description", "string", x);
-  }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "name description _meta");
-  }
-  return undefined;
+  if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
+  if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "name description _meta");
 }
 
 export function AvailableCommands(v: any, mode: number): Failure | undefined {
@@ -2616,28 +1785,15 @@ export function AvailableCommands(v: any, mode: number): Failure | undefined {
       }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "commands _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "commands _meta");
 }
 
 export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.currentMode;
-    if (typeof x !== "string") return wrongType("/currentMode", "string", x);
-  }
+  if (typeof v.currentMode !== "string") return wrongType("/currentMode", "string", v.currentMode);
   {
     const x = v.previousMode;
     if (x !== undefined) {
@@ -2656,28 +1812,15 @@ export function CurrentModeUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.reason; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "previousMode currentMode reason _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "previousMode currentMode reason _meta");
 }
 
 export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 2;
-  {
-    const x = v.key;
-    if (typeof x !== "string") return wrongType("/key", "string", x);
-  }
+  if (typeof v.key !== "string") return wrongType("/key", "string", v.key);
   {
     const x = v.currentValue;
     if (x === undefined) return wrongType("/currentValue", "present", x);
@@ -2695,28 +1838,15 @@ export function ConfigOptionUpdate(v: any, mode: number): Failure | undefined {
       } else if (mode & 2) { delete v.source; n--; }
     }
   }
-  {
-    const x = v._meta;
-    if (x !== undefined) {
-      n++;
-      if (isNotObject(x)) return wrongType("/_meta", "object", x);
-    }
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "key previousValue currentValue source _meta");
-  }
-  return undefined;
+  if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
+  return ending(v, mode, n, "key previousValue currentValue source _meta");
 }
 
 function SessionNotification_plan(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = Plan(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = Plan(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2728,11 +1858,8 @@ function SessionNotification_plan(v: any, mode: number, n: number): Failure | un
 function SessionNotification_agent_message_chunk(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = MessageChunk(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = MessageChunk(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2744,11 +1871,8 @@ function SessionNotification_agent_message_chunk(v: any, mode: number, n: number
 function SessionNotification_tool_call(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = ToolCall(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = ToolCall(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2760,11 +1884,8 @@ function SessionNotification_tool_call(v: any, mode: number, n: number): Failure
 function SessionNotification_tool_call_update(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = ToolCallUpdate(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = ToolCallUpdate(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2776,11 +1897,8 @@ function SessionNotification_tool_call_update(v: any, mode: number, n: number): 
 function SessionNotification_available_commands(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = AvailableCommands(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = AvailableCommands(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2792,11 +1910,8 @@ function SessionNotification_available_commands(v: any, mode: number, n: number)
 function SessionNotification_current_mode_update(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = CurrentModeUpdate(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = CurrentModeUpdate(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2808,11 +1923,8 @@ function SessionNotification_current_mode_update(v: any, mode: number, n: number
 function SessionNotification_config_option_update(v: any, mode: number, n: number): Failure | undefined {
   n += 1;
   {
-    const x = v.data;
-    {
-      const f = ConfigOptionUpdate(x, mode);
-      if (f !== undefined) return within("/data", f);
-    }
+    const f = ConfigOptionUpdate(v.data, mode);
+    if (f !== undefined) return within("/data", f);
   }
   if (mode & 1073741825) {
     for (const _ in v) n--;
@@ -2825,10 +1937,7 @@ export function SessionNotification(v: any, mode: number): Failure | undefined {
   if (isNotObject(v)) return wrongType("", "object", v);
   let n = 0;
   n += 1;
-  {
-    const x = v.sessionId;
-    if (typeof x !== "string") return wrongType("/sessionId", "string", x);
-  }
+  if (typeof v.sessionId !== "string") return wrongType("/sessionId", "string", v.sessionId);
   {
     const x = v.timestamp;
     if (x !== undefined) {

@@ -3,7 +3,7 @@
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { BackgroundWork } from "../../../model/content.ts";
-import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate, UpdateOf } from "../../../model/update.ts";
 import { checkCommands, checkOptions } from "./output-rules.ts";
 
 export type PartKind = "tool_call" | "terminal";
@@ -168,7 +168,7 @@ export class AnnouncedWork {
     return item.type !== "subagent" || this.#subagents.has(String(item.sessionId));
   }
 
-  #checkTool({ toolCallId, name }: Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>): void {
+  #checkTool({ toolCallId, name }: UpdateOf<"tool_call_update">): void {
     if (name == null) return;
     const known = this.#open.tool_call.get(toolCallId)?.name;
     if (known === undefined || name === known) return;
@@ -190,10 +190,7 @@ export class AnnouncedWork {
   }
 
   /** Output may come late, but a new command needs a new terminal. */
-  #checkTerminal({
-    terminalId,
-    command,
-  }: Extract<SessionUpdate, { sessionUpdate: "terminal_update" }>): void {
+  #checkTerminal({ terminalId, command }: UpdateOf<"terminal_update">): void {
     if (command == null || !this.#exited.has(terminalId)) return;
     throw new TypeError(
       `the terminal ${JSON.stringify(terminalId)} has exited: another one needs another id`,
@@ -201,7 +198,7 @@ export class AnnouncedWork {
   }
 
   /** One final status, and only what belongs to it. */
-  #checkCompaction(update: Extract<SessionUpdate, { sessionUpdate: "compaction_update" }>): void {
+  #checkCompaction(update: UpdateOf<"compaction_update">): void {
     const { compactionId, status, summary, error } = update;
     const before = this.#compactions.get(compactionId);
     if (finalStatuses.has(before))

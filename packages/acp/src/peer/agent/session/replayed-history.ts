@@ -5,13 +5,13 @@ import { jsonBytes, splitJsonBytes } from "../../../base/json-size.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import { entryFormat } from "../../../model/entry-format.ts";
-import type { SessionUpdate } from "../../../model/update.ts";
+import type { SessionUpdate, UpdateOf } from "../../../model/update.ts";
 import { type Chunk, isPlain, WholeFirst } from "../../../model/whole-first.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 import { plainTextFrom } from "./plain-text.ts";
 import type { SessionSender } from "./session-sender.ts";
 
-type Message = Extract<SessionUpdate, { sessionUpdate: "user_message" | "agent_message" | "agent_thought" }>;
+type Message = UpdateOf<"user_message" | "agent_message" | "agent_thought">;
 
 /** How much text of a message one update of a replay has, in bytes of JSON, where larger messages can be sent. */
 const maxJoinedBytes = 1024 * 1024;

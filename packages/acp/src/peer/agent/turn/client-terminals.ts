@@ -1,8 +1,10 @@
 // The terminals of a client, by requests. What version 1 cannot say is done here, where that is simple.
 
+import { withTimeout } from "../../../base/abortable.ts";
 import { backgroundDeadline, type Deadline } from "../../../base/deadline.ts";
 import { checkOptions } from "../../../base/known-options.ts";
 import { optional } from "../../../base/objects.ts";
+import { createTerminalKeys } from "../../../base/option-keys.gen.ts";
 import {
   pidKey,
   pushesOutputKey,
@@ -21,7 +23,6 @@ import type {
   TerminalSnapshot,
   Terminals,
 } from "../../../model/services.ts";
-import { createTerminalKeys } from "../../../model/terminal-options.ts";
 import type { ReceivedOutput } from "../session/terminal-outputs.ts";
 import { withKeys } from "./client-files.ts";
 import { type ClientServices, notOnV1 } from "./client-services.ts";
@@ -153,15 +154,8 @@ async function waitHere(
   wait: (until: AbortSignal) => Promise<TerminalExit>,
 ): Promise<TerminalExit> {
   const late = new AbortController();
-  const timedOut = Promise.withResolvers<TerminalExit>();
-  const timer = backgroundDeadline(ms, () => {
-    timedOut.resolve({ timedOut: true });
-    late.abort();
-  });
-  try {
-    const exit = wait(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));
-    return await Promise.race([timedOut.promise, exit]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const exit = wait(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));
+  const ended = await withTimeout(ms, exit);
+  if (ended === undefined) late.abort();
+  return ended ?? { timedOut: true };
 }

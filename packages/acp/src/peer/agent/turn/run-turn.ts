@@ -5,8 +5,13 @@ import { optional } from "../../../base/objects.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { isErrorKind } from "../../../jsonrpc/error-kinds.ts";
 import { handlerFailure, RequestError, readableThrown } from "../../../jsonrpc/errors.ts";
-import { promptError, wireError } from "../../../model/prompt-error.ts";
-import type { PromptError, PromptResult, SessionUpdate } from "../../../model/update.ts";
+import {
+  type PromptError,
+  type PromptResult,
+  promptError,
+  type SessionUpdate,
+  wireError,
+} from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { unavailable } from "../session/guarded-store.ts";
 import { checkStopReason } from "../session/output-rules.ts";

@@ -1,7 +1,8 @@
 // Runs and reports one tool call. Its status always ends, also when it throws or is cancelled.
 
 import { checkOptions, type Keys } from "../../../base/known-options.ts";
-import { bindMethods, isObject, optional } from "../../../base/objects.ts";
+import { isObject, optional } from "../../../base/objects.ts";
+import { toolCallStartKeys } from "../../../base/option-keys.gen.ts";
 import { argumentText, RequestError, readableThrown } from "../../../jsonrpc/errors.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import { textDiff } from "../../../model/git-patch.ts";
@@ -10,14 +11,7 @@ import { finalStatuses } from "../session/announced-work.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { Questions } from "./questions.ts";
 import { ShownTerminal } from "./shown-terminal.ts";
-import type {
-  DisplayTerminal,
-  DisplayTerminalOptions,
-  PermissionOptions,
-  RunTool,
-  ToolCall,
-  ToolCallStart,
-} from "./tool-call.ts";
+import type { PermissionOptions, RunTool, ToolCall, ToolCallStart } from "./tool-call.ts";
 
 /** Where a tool call runs: in a turn, or beside the conversation. */
 export interface ToolHost {
@@ -35,9 +29,7 @@ export interface ToolHost {
   readonly denials?: Set<unknown>;
 }
 
-/** These work without their call, as after `async ({ add, signal }) => …`. */
-const toolMethods = ["start", "update", "add", "diff", "terminal", "requestPermission", "finish"] as const;
-
+/** What its function calls works without the call too, as after `async ({ add, signal }) => …`. */
 export class RunningToolCall implements ToolCall {
   readonly toolCallId: string;
   readonly #host: ToolHost;
@@ -59,7 +51,6 @@ export class RunningToolCall implements ToolCall {
   constructor(host: ToolHost, start: ToolCallStart) {
     const { title, kind, name, locations, rawInput, content = [], cancellable = false, parent } = start;
     const { updates } = host;
-    bindMethods(this, toolMethods);
     this.#host = host;
     this.#isCancellable = cancellable;
     this.#parent = parent;
@@ -95,17 +86,17 @@ export class RunningToolCall implements ToolCall {
     return this.#signal;
   }
 
-  start(): void {
+  readonly start: ToolCall["start"] = () => {
     this.#host.checkOpen("tool.start");
     this.#begin();
-  }
+  };
 
-  update(patch: Omit<ToolCallUpdate, "toolCallId">): Promise<void> {
+  readonly update: ToolCall["update"] = (patch) => {
     this.#host.checkOpen("tool.update");
     return this.#send(patch);
-  }
+  };
 
-  add(content: string | ToolCallContent): Promise<void> {
+  readonly add: ToolCall["add"] = (content) => {
     this.#host.checkOpen("tool.add");
     if (typeof content !== "string" && !isObject(content))
       throw new TypeError(`tool.add: expected text or content of a tool call, got ${argumentText(content)}`);
@@ -114,20 +105,16 @@ export class RunningToolCall implements ToolCall {
     if (item.type === "diff" || (item.type === "content" && !this.#proposes)) this.#propose();
     else this.#begin();
     return this.#append(item);
-  }
+  };
 
-  diff(change: {
-    readonly path: string;
-    readonly oldText?: string | undefined;
-    readonly newText: string;
-  }): Promise<void> {
+  readonly diff: ToolCall["diff"] = (change) => {
     this.#host.checkOpen("tool.diff");
     const item: ToolCallContent = { type: "diff", ...textDiff(checkedChange(change)) };
     this.#propose();
     return this.#append(item);
-  }
+  };
 
-  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+  readonly terminal: ToolCall["terminal"] = (options = {}) => {
     this.#host.checkOpen("tool.terminal");
     const given: object = options;
     if (!isObject(given) || "terminalId" in given)
@@ -140,24 +127,21 @@ export class RunningToolCall implements ToolCall {
     this.#terminals.push(terminal);
     void this.add({ type: "terminal", terminalId: terminal.terminalId });
     return terminal;
-  }
+  };
 
-  requestPermission(options: PermissionOptions = {}): Promise<PermissionOption | undefined> {
+  readonly requestPermission: ToolCall["requestPermission"] = (options = {}) => {
     this.#host.checkOpen("tool.requestPermission");
     if (!isObject(options))
       throw new TypeError(
         `tool.requestPermission: expected an object such as { description }, got ${argumentText(options)}`,
       );
     return this.#ask(options);
-  }
+  };
 
-  finish(
-    status: "completed" | "failed" | "cancelled",
-    patch: Omit<ToolCallUpdate, "toolCallId" | "status"> = {},
-  ): Promise<void> {
+  readonly finish: ToolCall["finish"] = (status, patch = {}) => {
     this.#host.checkOpen("tool.finish");
     return this.#end(status, patch);
-  }
+  };
 
   /** Runs the call to its end, whatever the function does. */
   async run<Result>(run: RunTool<Result>): Promise<Result> {
@@ -330,19 +314,6 @@ function checkedChange(change: TextChange): TextChange {
 }
 
 const permissionKeys: Keys<PermissionOptions> = { options: true, description: true, onAnswer: true };
-const startKeys: Keys<ToolCallStart> = {
-  title: true,
-  kind: true,
-  name: true,
-  locations: true,
-  rawInput: true,
-  content: true,
-  toolCallId: true,
-  cancellable: true,
-  parent: true,
-  permission: true,
-};
-
 /** Checks the arguments before anything is shown. */
 export function checkTool(where: string, start: unknown, run: unknown): void {
   if (!isObject(start))
@@ -352,7 +323,7 @@ export function checkTool(where: string, start: unknown, run: unknown): void {
   if (typeof run !== "function")
     throw new TypeError(`${where}: expected a function that does the work, got ${argumentText(run)}`);
   // a misspelt `permission` must not run the call without asking
-  checkOptions(where, start, startKeys);
+  checkOptions(where, start, toolCallStartKeys);
   const { permission, parent } = start;
   if (parent !== undefined && !(isObject(parent) && parent["signal"] instanceof AbortSignal))
     throw new TypeError(`${where}: parent must be a running tool call, got ${argumentText(parent)}`);

@@ -1,35 +1,19 @@
 // Implements a turn: sends what the handler says, and ends what it leaves open.
 
-import { bindMethods, isObject, optional } from "../../../base/objects.ts";
+import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
-import type { ElicitationRequest, ElicitationResponse } from "../../../model/ask.ts";
-import type { ContentBlock, Cost, Meta, PermissionOption, PlanEntry } from "../../../model/content.ts";
+import type { ContentBlock, Meta } from "../../../model/content.ts";
 import { textOf } from "../../../model/content-text.ts";
-import { completeUpdate, type OutgoingUpdate } from "../../../model/outgoing.ts";
+import { completeUpdate } from "../../../model/outgoing.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
 import { Questions } from "./questions.ts";
 import { PromptInbox, type ReceivedPrompt } from "./received-prompt.ts";
 import { checkTool, RunningToolCall, type ToolHost } from "./running-tool-call.ts";
 import { ShownTerminal } from "./shown-terminal.ts";
-import type { DisplayTerminal, DisplayTerminalOptions, RunTool, ToolCallStart } from "./tool-call.ts";
+import type { RunTool, ToolCallStart } from "./tool-call.ts";
 import type { AgentSession, Turn } from "./turn.ts";
-import { ServedTurnClient } from "./turn-client.ts";
-
-/** These work without their turn, as after `prompt: async ({ say, text }) => …`. */
-const turnMethods = [
-  "say",
-  "think",
-  "plan",
-  "tool",
-  "announce",
-  "terminal",
-  "requestPermission",
-  "elicit",
-  "notice",
-  "usage",
-  "update",
-] as const;
+import { type ServedTurnClient, turnClient } from "./turn-client.ts";
 
 export interface TurnOptions {
   readonly clientTimeoutMs: number | undefined;
@@ -37,6 +21,7 @@ export interface TurnOptions {
   readonly exposesErrors: boolean;
 }
 
+/** What a handler calls works without its turn too, as after `prompt: async ({ say, text }) => …`. */
 export class RunningTurn implements Turn, ToolHost {
   readonly session: AgentSession;
   readonly updates: SessionUpdates;
@@ -73,7 +58,6 @@ export class RunningTurn implements Turn, ToolHost {
     { prompt, messageId, _meta }: ReceivedPrompt,
     options: TurnOptions & { taken(prompt: ReceivedPrompt): void },
   ) {
-    bindMethods(this, turnMethods);
     this.session = session;
     this.updates = updates;
     this.prompt = prompt;
@@ -85,7 +69,7 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   get client(): ServedTurnClient {
-    this.#client ??= new ServedTurnClient(this.updates, this.signal, this.#clientTimeoutMs);
+    this.#client ??= turnClient(this.updates, this.signal, this.#clientTimeoutMs);
     return this.#client;
   }
 
@@ -106,17 +90,17 @@ export class RunningTurn implements Turn, ToolHost {
     return textOf(this.prompt);
   }
 
-  say(content: string | ContentBlock): Promise<void> {
+  readonly say: Turn["say"] = (content) => {
     if (this.hasEnded) throw turnEnded("turn.say");
     return this.#chunk("agent_message_chunk", content);
-  }
+  };
 
-  think(content: string | ContentBlock): Promise<void> {
+  readonly think: Turn["think"] = (content) => {
     if (this.hasEnded) throw turnEnded("turn.think");
     return this.#chunk("agent_thought_chunk", content);
-  }
+  };
 
-  plan(entries: readonly PlanEntry[], planId = "main"): Promise<void> {
+  readonly plan: Turn["plan"] = (entries, planId = "main") => {
     this.checkOpen("turn.plan");
     if (!Array.isArray(entries))
       throw new TypeError(`turn.plan: expected a list of all entries, got ${argumentText(entries)}`);
@@ -124,25 +108,25 @@ export class RunningTurn implements Turn, ToolHost {
       sessionUpdate: "plan_update",
       plan: { type: "items", planId, entries: [...entries] },
     });
-  }
+  };
 
-  tool<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
+  readonly tool: Turn["tool"] = (start, run) => {
     this.checkOpen("turn.tool");
     checkTool("turn.tool", start, run);
     const running = this.#tool(start, run);
     // its status says how it ended: a call that nobody awaits must not end the process
     running.catch(() => undefined);
     return running;
-  }
+  };
 
-  announce({ title, kind, name }: Pick<ToolCallStart, "title" | "kind" | "name">): string {
+  readonly announce: Turn["announce"] = ({ title, kind, name }) => {
     this.checkOpen("turn.announce");
     const toolCallId = this.updates.newId();
     const shown = { title, ...optional({ kind, name }) };
     void this.send({ sessionUpdate: "tool_call_update", toolCallId, ...shown, status: "pending" });
     this.announced.add(toolCallId);
     return toolCallId;
-  }
+  };
 
   async #tool<Result>(start: ToolCallStart, run: RunTool<Result>): Promise<Result> {
     const tool = new RunningToolCall(this, start);
@@ -154,26 +138,24 @@ export class RunningTurn implements Turn, ToolHost {
     }
   }
 
-  terminal(options: DisplayTerminalOptions = {}): DisplayTerminal {
+  readonly terminal: Turn["terminal"] = (options = {}) => {
     this.checkOpen("turn.terminal");
     const terminal = new ShownTerminal(this.updates, { ...options, cwd: options.cwd ?? this.cwd });
     this.#terminals.add(terminal);
     return terminal;
-  }
+  };
 
-  requestPermission(
-    question: Parameters<Turn["requestPermission"]>[0],
-  ): Promise<PermissionOption | undefined> {
+  readonly requestPermission: Turn["requestPermission"] = (question) => {
     this.checkOpen("turn.requestPermission");
     return handled(this.questions.permission(typeof question === "string" ? { title: question } : question));
-  }
+  };
 
-  elicit(request: ElicitationRequest): Promise<ElicitationResponse> {
+  readonly elicit: Turn["elicit"] = (request) => {
     this.checkOpen("turn.elicit");
     return handled(this.questions.elicit(request));
-  }
+  };
 
-  notice(severity: "info" | "warning" | "error", title: string, description?: string): Promise<void> {
+  readonly notice: Turn["notice"] = (severity, title, description) => {
     this.checkOpen("turn.notice");
     return this.#show({
       sessionUpdate: "notice",
@@ -181,22 +163,17 @@ export class RunningTurn implements Turn, ToolHost {
       title,
       ...optional({ description }),
     });
-  }
+  };
 
-  usage(usage: {
-    readonly used: number;
-    readonly size: number;
-    readonly cost?: Cost;
-    readonly _meta?: Meta;
-  }): Promise<void> {
+  readonly usage: Turn["usage"] = (usage) => {
     this.checkOpen("turn.usage");
     return this.#show({ sessionUpdate: "usage_update", ...usage });
-  }
+  };
 
-  update(update: OutgoingUpdate): Promise<void> {
+  readonly update: Turn["update"] = (update) => {
     this.checkOpen("turn.update");
     return this.send(completeUpdate(update));
-  }
+  };
 
   /** Sends an update that ends the message before it. */
   send(update: SessionUpdate): Promise<void> {

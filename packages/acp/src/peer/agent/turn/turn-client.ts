@@ -1,8 +1,6 @@
 // Implements the client of a turn: its files and terminals are used by requests that end with the turn.
 
-import type { ClientCapabilities } from "../../../edition/agent-edition.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
-import type { Implementation } from "../../../model/content.ts";
 import type { Files, TerminalHandle, Terminals } from "../../../model/services.ts";
 import { ClientReplaced } from "../session/client-requests.ts";
 import type { SessionSender } from "../session/session-sender.ts";
@@ -14,126 +12,109 @@ import type { TurnClient } from "./turn.ts";
 
 const defaultTimeoutMs = 60_000;
 
-export class ServedTurnClient implements TurnClient {
-  readonly #updates: SessionUpdates;
-  readonly #signal: AbortSignal;
-  readonly #timeoutMs: number;
-  readonly #open = new Set<TerminalHandle>();
-  readonly #files: Files;
-  readonly #terminals: Terminals;
-  #isClosed = false;
+export type ServedTurnClient = ReturnType<typeof turnClient>;
 
-  constructor(updates: SessionUpdates, turnSignal: AbortSignal, clientTimeoutMs = defaultTimeoutMs) {
-    this.#updates = updates;
-    this.#signal = turnSignal;
-    this.#timeoutMs = clientTimeoutMs;
-    const client = this;
-    const filesNow = () => clientFiles(client.#services("files"), client.#fileFeatures);
-    const hooks = {
-      created: (terminal: TerminalHandle) => client.#created(terminal),
-      released: (terminal: TerminalHandle) => client.#released(terminal),
-    };
-    this.#files = {
-      get canRead() {
-        return client.#fileFeatures.read;
-      },
-      get canWrite() {
-        return client.#fileFeatures.write;
-      },
-      readText: async (path, options) => filesNow().readText(path, options),
-      writeText: async (path, content, options) => filesNow().writeText(path, content, options),
-    };
-    this.#terminals = {
-      create: async (options) => clientTerminals(client.#services("terminals"), hooks).create(options),
-    };
-  }
+/** The client may be another one at any time: what it is and can is never kept. */
+export function turnClient(
+  updates: SessionUpdates,
+  turnSignal: AbortSignal,
+  timeoutMs = defaultTimeoutMs,
+): TurnClient & { close(): void } {
+  const open = new Set<TerminalHandle>();
+  let isClosed = false;
 
-  // The client may be another one at any time: what it is and can is never kept.
-
-  get info(): Implementation | undefined {
-    return this.#updates.sender.client.info;
-  }
-
-  get capabilities(): ClientCapabilities {
-    return this.#updates.sender.client.capabilities;
-  }
-
-  get files(): Files | undefined {
-    const { read, write } = this.#fileFeatures;
-    return read || write ? this.#files : undefined;
-  }
-
-  get terminals(): Terminals | undefined {
-    return this.capabilities.terminal ? this.#terminals : undefined;
-  }
-
-  get #fileFeatures(): { read: boolean; write: boolean } {
-    const { readTextFile: read, writeTextFile: write } = this.capabilities;
+  const fileFeatures = () => {
+    const { readTextFile: read, writeTextFile: write } = updates.sender.client.capabilities;
     return { read, write };
+  };
+
+  function checkOpen(): void {
+    if (isClosed)
+      throw new Error(
+        "the turn has ended: turn.client sends nothing any more; await it in the prompt handler",
+      );
   }
 
   /** The services of the client that has the session now, and of no other: a terminal is gone with its client. */
-  #services(what: "files" | "terminals"): ClientServices {
-    const updates = this.#updates;
+  function services(what: "files" | "terminals"): ClientServices {
     const { sessionId, sender } = updates;
-    if (this[what] === undefined) {
+    if (client[what] === undefined) {
       const message = `the client that has the session now offers no ${what}`;
       throw new RequestError("method_not_found", message, { data: { reason: "capability_missing" } });
     }
     // requests are given up with the turn, except those that end a terminal
     const ask: AskClient = async (method, params, signal, receive) => {
       const ends = method === "terminal/kill" || method === "terminal/release";
-      if (!ends) this.#checkOpen();
+      if (!ends) checkOpen();
       // a command takes its time; a client that hangs must not hold the turn for ever
-      const timeoutMs = method === "terminal/wait_for_exit" ? undefined : this.#timeoutMs;
+      const limit = method === "terminal/wait_for_exit" ? undefined : timeoutMs;
       if (updates.sender === sender) {
         const send = (_: SessionSender, until: AbortSignal) =>
-          sender.request(method, params, { signal: until, timeoutMs, receive });
-        const asked = updates.client.ask(method, send, ends ? signal : either(this.#signal, signal));
+          sender.request(method, params, { signal: until, timeoutMs: limit, receive });
+        const asked = updates.client.ask(method, send, ends ? signal : either(turnSignal, signal));
         return ends ? asked.catch(unlessReplaced) : asked;
       }
       if (!ends) throw new ClientReplaced(method);
       // the client may still be there, but nobody waits for it
-      sender.request(method, params, { timeoutMs }).catch(() => undefined);
+      sender.request(method, params, { timeoutMs: limit }).catch(() => undefined);
     };
     return { sessionId, ask, dialect: sender.dialect, terminalOutput: sender.terminalOutput };
   }
 
-  /** Takes no more requests, and releases the terminals that the turn did not release. */
-  close(): void {
-    this.#isClosed = true;
-    for (const terminal of this.#open) terminal.release().catch(() => undefined);
-  }
+  const filesNow = () => clientFiles(services("files"), fileFeatures());
+  const files: Files = {
+    get canRead() {
+      return fileFeatures().read;
+    },
+    get canWrite() {
+      return fileFeatures().write;
+    },
+    readText: async (path, options) => filesNow().readText(path, options),
+    writeText: async (path, content, options) => filesNow().writeText(path, content, options),
+  };
+  const hooks = {
+    created(terminal: TerminalHandle): void {
+      open.add(terminal);
+      // the turn ended while the command was being started
+      if (isClosed) terminal.release().catch(() => undefined);
+      updates.output.addClientTerminal(terminal.terminalId);
+    },
+    released(terminal: TerminalHandle): void {
+      open.delete(terminal);
+      updates.work.released(terminal.terminalId);
+    },
+  };
+  const terminals: Terminals = {
+    create: async (options) => clientTerminals(services("terminals"), hooks).create(options),
+  };
 
-  #checkOpen(): void {
-    if (this.#isClosed)
-      throw new Error(
-        "the turn has ended: turn.client sends nothing any more; await it in the prompt handler",
-      );
-  }
-
-  #created(terminal: TerminalHandle): void {
-    this.#open.add(terminal);
-    // the turn ended while the command was being started
-    if (this.#isClosed) terminal.release().catch(() => undefined);
-    this.#updates.output.addClientTerminal(terminal.terminalId);
-  }
-
-  #released(terminal: TerminalHandle): void {
-    this.#open.delete(terminal);
-    this.#updates.work.released(terminal.terminalId);
-  }
-
-  request(
-    method: `_${string}`,
-    params?: unknown,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
-  ): Promise<unknown> {
-    this.#checkOpen();
-    const send = (asked: SessionSender, until: AbortSignal) =>
-      asked.requestExtension(method, params, { signal: until });
-    return this.#updates.client.ask(method, send, either(this.#signal, signal));
-  }
+  const client: TurnClient & { close(): void } = {
+    get info() {
+      return updates.sender.client.info;
+    },
+    get capabilities() {
+      return updates.sender.client.capabilities;
+    },
+    get files() {
+      const { read, write } = fileFeatures();
+      return read || write ? files : undefined;
+    },
+    get terminals() {
+      return updates.sender.client.capabilities.terminal ? terminals : undefined;
+    },
+    request(method, params, { signal } = {}) {
+      checkOpen();
+      const send = (asked: SessionSender, until: AbortSignal) =>
+        asked.requestExtension(method, params, { signal: until });
+      return updates.client.ask(method, send, either(turnSignal, signal));
+    },
+    /** Takes no more requests, and releases the terminals that the turn did not release. */
+    close() {
+      isClosed = true;
+      for (const terminal of open) terminal.release().catch(() => undefined);
+    },
+  };
+  return client;
 }
 
 /** A terminal has ended with its client. */

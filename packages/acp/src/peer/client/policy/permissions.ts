@@ -1,24 +1,18 @@
 // Answers permission requests and permits effects, by the policy and the permission handler of a client.
 
 import { isObject, optional } from "../../../base/objects.ts";
+import { bothMeta, metaOf } from "../../../edition/wire-fields.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
-import type { PermissionOutcome, PermissionRequest } from "../../../model/ask.ts";
+import type { PermissionOutcome, PermissionRequest, PermissionSubject } from "../../../model/ask.ts";
+import type { PermissionOption } from "../../../model/content.ts";
 import type { EntryBody } from "../../../model/entry.ts";
 import type { ToolCallUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
 import type { OpenQuestions } from "../session/open-questions.ts";
 import type { ClientPolicy, EffectRequest, McpToolCall, PolicyRequest } from "./client-policy.ts";
-import { effectQuestion } from "./effect-question.ts";
-import {
-  cancelled,
-  chosenOption,
-  optionOfKind,
-  outcomeFrom,
-  type PermissionAnswer,
-} from "./permission-answer.ts";
 
 /** The part of a client's definition that decides. */
 export interface PermissionHandlers {
@@ -227,4 +221,151 @@ function toolCallOf(session: AskedSession, { subject }: PermissionRequest): Tool
 
 function denied(reason = "this client does not allow it"): RequestError {
   return RequestError.permissionDenied(`permission denied: ${reason}`);
+}
+
+const onceOptions: readonly PermissionOption[] = [
+  { optionId: "allow_once", name: "Allow once", kind: "allow_once" },
+  { optionId: "reject_once", name: "Reject once", kind: "reject_once" },
+];
+const lastingOptions: readonly PermissionOption[] = [
+  { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
+  { optionId: "reject_always", name: "Always reject", kind: "reject_always" },
+];
+
+/** `canRemember`: whether the user may give an answer that lasts. `id` names the access or the command. */
+export function effectQuestion(effect: EffectRequest, id: string, canRemember: boolean): PermissionRequest {
+  const title = titleOf(effect);
+  return {
+    title,
+    ...optional({ description: descriptionOf(effect) }),
+    subject: subjectOf(effect, id, title),
+    options: canRemember ? [...onceOptions, ...lastingOptions] : [...onceOptions],
+  };
+}
+
+function titleOf(effect: EffectRequest): string {
+  switch (effect.type) {
+    case "read":
+      return `Read ${effect.path}`;
+    case "write":
+      return `Write ${effect.path}`;
+    case "execute":
+      return `Run ${commandLine(effect)}`;
+    case "mcp":
+      return `Call ${effect.server}/${effect.tool}`;
+  }
+}
+
+function descriptionOf(effect: EffectRequest): string | undefined {
+  if (effect.type !== "execute") return undefined;
+  const variables = Object.entries(effect.env).map(([name, value]) => `${name}=${quoted(value)}`);
+  return variables.length === 0 ? undefined : `With these variables: ${variables.join(" ")}`;
+}
+
+function subjectOf(effect: EffectRequest, id: string, title: string): PermissionSubject {
+  if (effect.type === "execute") return { type: "command", command: commandLine(effect), cwd: effect.cwd };
+  if (effect.type === "mcp") {
+    const { server, tool, arguments: rawInput } = effect;
+    return {
+      type: "tool_call",
+      toolCall: {
+        toolCallId: id,
+        title,
+        status: "pending",
+        kind: "other",
+        name: `${server}/${tool}`,
+        rawInput,
+      },
+    };
+  }
+  const { path } = effect;
+  const call = { toolCallId: id, title, status: "pending", locations: [{ path }] } as const;
+  if (effect.type === "read")
+    return { type: "tool_call", toolCall: { ...call, kind: "read", locations: [{ path }] } };
+  const changes = [{ operation: "modify" as const, path }];
+  return {
+    type: "tool_call",
+    toolCall: {
+      ...call,
+      kind: "edit",
+      locations: [{ path }],
+      content: [{ type: "diff", path, newText: effect.content, changes }],
+    },
+  };
+}
+
+function commandLine({ command, args }: Extract<EffectRequest, { type: "execute" }>): string {
+  return [command, ...args].map(quoted).join(" ");
+}
+
+/** As a shell would read it back. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The answer to a permission request: the `optionId` of one of its options, or undefined for no. The forms of the protocol
+ * and of the official SDK, `{ outcome: … }`, are taken too.
+ */
+export type PermissionAnswer =
+  | string
+  | undefined
+  | PermissionOutcome
+  | { readonly outcome: PermissionOutcome };
+
+export const cancelled: PermissionOutcome = { outcome: "cancelled" };
+
+/** Anything that is no answer means no, and is described to `complain`. */
+export function outcomeFrom(
+  { options }: PermissionRequest,
+  given: unknown,
+  complain: (message: string) => void,
+): PermissionOutcome {
+  if (given === undefined) return cancelled;
+  const outcome = outcomeOf(given);
+  if (outcome === undefined) {
+    complain(
+      `requestPermission returned ${argumentText(given)}, which is not an answer, so the request was denied; ${wanted}`,
+    );
+    return cancelled;
+  }
+  if (outcome.outcome !== "selected" || options.some(({ optionId }) => optionId === outcome.optionId))
+    return outcome;
+  const offered = options.map(({ optionId }) => argumentText(optionId)).slice(0, 10);
+  complain(
+    `requestPermission chose the option ${argumentText(outcome.optionId)}, which is not one of ${offered.join(", ")}, ` +
+      `so the request was denied; ${wanted}`,
+  );
+  return cancelled;
+}
+
+const wanted = "return the optionId of one of request.options, or undefined for no";
+
+function outcomeOf(given: unknown): PermissionOutcome | undefined {
+  if (typeof given === "string") return { outcome: "selected", optionId: given };
+  if (!isObject(given)) return undefined;
+  // the official SDK wraps it
+  if (isObject(given["outcome"])) {
+    const inner = outcomeOf(given["outcome"]);
+    return inner && { ...inner, ...bothMeta(given, inner) };
+  }
+  const { outcome, optionId } = given;
+  if (outcome === "cancelled") return { outcome, ...metaOf(given) };
+  if (outcome !== "selected" || typeof optionId !== "string") return undefined;
+  return given as PermissionOutcome; // checked above
+}
+
+export function chosenOption(
+  { options }: PermissionRequest,
+  outcome: PermissionOutcome,
+): PermissionOption | undefined {
+  return options.find(({ optionId }) => outcome.outcome === "selected" && optionId === outcome.optionId);
+}
+
+export function optionOfKind(
+  { options }: PermissionRequest,
+  kind: "allow_once" | "reject_once",
+): PermissionOutcome | undefined {
+  const option = options.find((each) => each.kind === kind);
+  return option === undefined ? undefined : { outcome: "selected", optionId: option.optionId };
 }

@@ -1,10 +1,10 @@
 // The handle of an open prompt: settles its promises and buffers updates for its iterator.
 
 import { optional } from "../../../base/objects.ts";
-import { ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import { argumentText, ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import type { ContentBlock, Meta } from "../../../model/content.ts";
 import { addMessageText, joinMessages, type MessageTexts } from "../../../model/content-text.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
-import { checkSignal } from "./abort-signal.ts";
 import type { Prompt } from "./client-session.ts";
 import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
 
@@ -45,24 +45,15 @@ export class PromptHandle implements Prompt {
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a prompt is awaited for its result
-  then<Fulfilled = PromptResult, Rejected = never>(
-    onFulfilled?: ((result: PromptResult) => Fulfilled | PromiseLike<Fulfilled>) | null,
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<Fulfilled | Rejected> {
+  readonly then: Prompt["then"] = (onFulfilled, onRejected) => {
     this.#unread.forgo();
     return this.result.then(onFulfilled, onRejected);
-  }
+  };
 
-  catch<Rejected = never>(
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<PromptResult | Rejected> {
-    // not `then`, which gives up the updates: a loop may follow
-    return this.result.catch(onRejected);
-  }
+  // not by `then`, which gives up the updates: a loop may follow
+  readonly catch: Prompt["catch"] = (onRejected) => this.result.catch(onRejected);
 
-  finally(onFinally?: (() => void) | null): Promise<PromptResult> {
-    return this.result.finally(onFinally);
-  }
+  readonly finally: Prompt["finally"] = (onFinally) => this.result.finally(onFinally);
 
   [Symbol.asyncIterator](): AsyncGenerator<SessionUpdate, void> {
     // when the loop begins, and not with its first step
@@ -161,5 +152,69 @@ export class PromptHandle implements Prompt {
     this.#stopListening?.();
     this.#ended = true;
     this.#wake?.();
+  }
+}
+
+/** Throws a TypeError for what is no AbortSignal, such as the controller of one. */
+export function checkSignal(where: string, signal: unknown): void {
+  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>; // callers may have no types
+  if (signal === undefined || (typeof aborted === "boolean" && typeof addEventListener === "function"))
+    return;
+  throw new TypeError(
+    `${where}: signal must be an AbortSignal, such as controller.signal; got ${argumentText(signal)}`,
+  );
+}
+
+export interface OpenPrompt {
+  readonly number: number;
+  readonly handle: PromptHandle;
+  readonly content: readonly ContentBlock[];
+  readonly meta: Meta | undefined;
+  readonly withdrawal: AbortController;
+  readonly ended: PromiseWithResolvers<undefined>;
+  isSent: boolean;
+  /** Once it is part of the conversation. */
+  messageId: string | undefined;
+}
+
+/** In the order in which they were given. */
+export class OpenPrompts {
+  #all: readonly OpenPrompt[] = [];
+  #given = 0;
+
+  /** Stays as it is when prompts are added or removed. */
+  get all(): readonly OpenPrompt[] {
+    return this.#all;
+  }
+
+  get hasSent(): boolean {
+    return this.#all.some(({ isSent }) => isSent);
+  }
+
+  /** `isBusy`: the agent works. If nobody here has asked for it, what comes of it is no answer to this prompt. */
+  sent(prompt: OpenPrompt, { isBusy }: { readonly isBusy: boolean }): void {
+    if (isBusy && !this.hasSent) prompt.handle.awaitOwn();
+    prompt.isSent = true;
+  }
+
+  add(prompt: Pick<OpenPrompt, "handle" | "content" | "meta">): OpenPrompt {
+    const added: OpenPrompt = {
+      ...prompt,
+      number: ++this.#given,
+      withdrawal: new AbortController(),
+      ended: Promise.withResolvers(),
+      isSent: false,
+      messageId: undefined,
+    };
+    this.#all = [...this.#all, added];
+    return added;
+  }
+
+  find(number: number): OpenPrompt | undefined {
+    return this.#all.find((prompt) => prompt.number === number);
+  }
+
+  remove(prompt: OpenPrompt): void {
+    this.#all = this.#all.filter((each) => each !== prompt);
   }
 }

@@ -169,3 +169,13 @@ class EntryBacklog {
     if (dropped > 0) this.hasLost = true;
   }
 }
+
+/** The same value, frozen all the way down. */
+export function frozen<Value>(value: Value): Value {
+  // views on binary data cannot be frozen
+  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
+    return value;
+  Object.freeze(value);
+  for (const item of Object.values(value)) frozen(item);
+  return value;
+}

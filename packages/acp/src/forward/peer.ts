@@ -1,0 +1,204 @@
+// A peer on a transport of its own, as a forwarder uses it.
+
+import { type Deadline, deadline } from "../base/deadline.ts";
+import { optional } from "../base/objects.ts";
+import { Connection } from "../jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
+import { ConnectionError } from "../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
+import { type ForwardHooks, LateAnswer } from "../jsonrpc/passed-call.ts";
+import type { EndReason, Transport } from "../jsonrpc/transport.ts";
+import { Call } from "./call.ts";
+import { goneError, nobody, type Port, type Room, unusableAnswer, type WireError } from "./port.ts";
+import { isNotification, notificationHead } from "./unread.ts";
+
+export interface PeerOptions extends Pick<ConnectionOptions, "batches" | "limits" | "log" | "noise" | "tap"> {
+  /** How the peer is called in errors. */
+  readonly name: string;
+  /** The notifications that may pass unread: those of this method. Default: none. */
+  readonly unread?: string | undefined;
+  /** Whether it stays open after the end of its input, until `close`. Default false. */
+  readonly lingers?: boolean | undefined;
+  /** How long requests of the peer may still be answered after the end of its input, in milliseconds. Default: until `close`. */
+  readonly drainMs?: number | undefined;
+  /** How long the peer may read nothing while output waits for it, in milliseconds. Default 60,000. */
+  readonly stallMs?: number | undefined;
+}
+
+/** How the calls for one side of a peer are written on its wire. */
+export interface Shape {
+  method(call: Call): string;
+  params(call: Call): unknown;
+  notificationText(call: Call): string;
+  requestText(call: Call, id: number): string;
+  unreadText(text: string): string;
+  cancel(connection: Connection, id: number): void;
+}
+
+const plain: Shape = {
+  method: ({ method }) => method,
+  params: ({ params }) => params,
+  notificationText: (call) => call.notificationText(),
+  requestText: (call, id) => call.requestText(id),
+  unreadText: (text) => text,
+  cancel: (connection, id) => connection.cancel(id),
+};
+
+export class Peer {
+  readonly connection: Connection;
+  /** Resolves with the reason when the peer sends nothing more. */
+  readonly ended: Promise<EndReason>;
+  /** Sends to the peer. */
+  readonly port: Port;
+  /** Takes what the peer sends. */
+  intake: Port = nobody;
+  readonly #transport: Transport;
+  readonly name: string;
+  readonly #stallMs: number;
+  readonly #head: string | undefined;
+  /** Requests of the peer that wait, and what cancels them. */
+  readonly #open = new Map<LateAnswer, () => void>();
+  #isHeld = false;
+  #stall: Deadline;
+
+  constructor(
+    transport: Transport,
+    {
+      name,
+      unread,
+      stallMs = 60_000,
+      drainMs = Number.POSITIVE_INFINITY,
+      limits,
+      lingers,
+      ...options
+    }: PeerOptions,
+  ) {
+    this.#transport = transport;
+    this.name = name;
+    this.#stallMs = stallMs;
+    this.#head = unread && notificationHead(unread);
+    const ended = Promise.withResolvers<EndReason>();
+    this.ended = ended.promise;
+    const given: ConnectionOptions & ForwardHooks = {
+      ...optional(options),
+      drainMs,
+      // what came in has passed the limit of its sender: an envelope around it must not refuse it
+      limits: { maxSentBytes: Number.POSITIVE_INFINITY, ...optional(limits ?? {}) },
+      handlers: {
+        request: (method, params, request, text) => this.request(new Call(method, params, text), request),
+        notification: (method, params, text) => this.notification(new Call(method, params, text)),
+      },
+      ended: ended.resolve,
+      lingers,
+      ...(this.#head !== undefined && { unread: (text) => this.takesUnread(text) }),
+    };
+    this.connection = new Connection(transport, given);
+    this.port = this.portOf(plain);
+  }
+
+  protected portOf(shape: Shape): Port {
+    const { connection } = this;
+    return {
+      notify: (call) =>
+        this.#watched(
+          connection.notify(shape.method(call), shape.params(call), shape.notificationText(call)),
+        ),
+      request: (call, taker) => {
+        const passed = {
+          method: shape.method(call),
+          params: shape.params(call),
+          text: (id: number) => shape.requestText(call, id),
+        };
+        const id = connection.pass(passed, {
+          answered: taker,
+          failed: (error) => taker({ error: this.lost(error) }),
+        });
+        void this.#watched(connection.room);
+        return () => {
+          if (id !== undefined) shape.cancel(connection, id);
+        };
+      },
+      unread: (text) => {
+        if (this.#transport.isTextOnly !== true) return false;
+        return this.#watched(connection.notify("", undefined, shape.unreadText(text)));
+      },
+    };
+  }
+
+  protected request(call: Call, request: IncomingRequest): unknown {
+    return this.pass(call, request, this.intake);
+  }
+
+  protected notification(call: Call): undefined {
+    this.hold(this.intake.notify(call));
+  }
+
+  /** Passes a notification of the peer on as text. False if it must be read. */
+  protected takesUnread(text: string): boolean {
+    return this.#head !== undefined && isNotification(text, this.#head) && this.passUnread(text, this.intake);
+  }
+
+  protected passUnread(text: string, to: Port): boolean {
+    const room = to.unread(text);
+    if (room !== false) this.hold(room);
+    return room !== false;
+  }
+
+  /** Passes a request of the peer on. */
+  protected pass(call: Call, request: IncomingRequest, to: Port): LateAnswer {
+    const late = new LateAnswer();
+    const cancel = to.request(call, (answer, text) => {
+      this.#open.delete(late);
+      late.give(answer, text);
+    });
+    if (late.isGiven) return late;
+    this.#open.set(late, cancel);
+    const { signal } = request;
+    const aborted = (): void => {
+      // a peer that has only ended its output may still want the answer
+      if (!(signal.reason instanceof ConnectionError && signal.reason.kind === "closed")) cancel();
+    };
+    signal.addEventListener("abort", aborted, { once: true });
+    return late;
+  }
+
+  /** The error for whoever waits for an answer of this peer. */
+  protected lost(error: Error): WireError {
+    return this.connection.isOpen ? unusableAnswer(this.name, error) : goneError(this.name, error);
+  }
+
+  /** Closes the connection. Whoever waits for an answer gets one. */
+  async close(reason?: string): Promise<void> {
+    const error = { code: -32800, message: "cancelled: the connection is closing" };
+    for (const [late, cancel] of [...this.#open]) {
+      cancel();
+      late.give({ error });
+    }
+    await this.connection.close(reason);
+  }
+
+  /** Reads nothing more until there is room for it. */
+  protected hold(room: Room): void {
+    if (room === undefined) return;
+    // each time: the connection may have read on to get an answer
+    this.#transport.pause();
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    void room.then(() => {
+      this.#isHeld = false;
+      this.#transport.resume();
+    });
+  }
+
+  /** Ends a peer that does not read. */
+  #watched(room: Room): Room {
+    if (room === undefined || this.#stall !== undefined) return room;
+    const late = (): void => void this.connection.close(`it has read nothing for ${this.#stallMs} ms`);
+    this.#stall = deadline(this.#stallMs, late);
+    void room.then(() => {
+      clearTimeout(this.#stall);
+      this.#stall = undefined;
+    });
+    return room;
+  }
+}

@@ -1,0 +1,62 @@
+// What forwarders have of a peer: a port that takes calls for it.
+
+import { optional } from "../base/objects.ts";
+import { ConnectionError } from "../jsonrpc/errors.ts";
+import type { PassedAnswer } from "../jsonrpc/passed-call.ts";
+import type { Call } from "./call.ts";
+
+/** Resolves when a slow peer has read; undefined while it keeps up. */
+export type Room = Promise<void> | undefined;
+
+/** Takes the answer to a request, in the step in which it is read. `text` is the message that it came in, whatever its id. */
+export type Taker = (answer: PassedAnswer, text?: string) => void;
+
+/** Takes calls for a peer. */
+export interface Port {
+  notify(call: Call): Room;
+  /** Gives the taker one answer. Returns what cancels the request, which is answered all the same. */
+  request(call: Call, taker: Taker): () => void;
+  /** Takes a notification that nobody has read. False if it must be read. */
+  unread(text: string): Room | false;
+}
+
+/** A port that refuses every request with this error. */
+export function refusing(error: WireError): Port {
+  return {
+    notify: () => undefined,
+    request: (_, taker) => {
+      taker({ error });
+      return () => undefined;
+    },
+    unread: () => undefined,
+  };
+}
+
+/** The port of nobody. */
+export const nobody: Port = refusing({ code: -32600, message: "initialize must come first" });
+
+/** An error as it is on the wire. */
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The error for an answer that cannot be read. */
+export function unusableAnswer(name: string, error: Error): WireError {
+  return {
+    code: -32603,
+    message: error.message,
+    data: { reason: "unusable_answer", component: name },
+  };
+}
+
+/** The error for whoever waits for the answer of a peer that has gone. */
+export function goneError(name: string, error: Error): WireError {
+  const { exitCode, signal, stderr } = error instanceof ConnectionError ? error : {};
+  return {
+    code: -32067,
+    message: `${name} has gone: ${error.message}`,
+    data: { reason: "component_gone", component: name, ...optional({ exitCode, signal, stderr }) },
+  };
+}

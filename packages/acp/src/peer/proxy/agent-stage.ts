@@ -1,0 +1,240 @@
+// The agent at the end of a chain: looks after it, and takes its sessions up again after a restart.
+
+import { isObject } from "../../base/objects.ts";
+import { Call } from "../../forward/call.ts";
+import { Peer } from "../../forward/peer.ts";
+import { goneError, nobody, type Port, type Taker } from "../../forward/port.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
+import type { ChainComponent } from "./component.ts";
+import { Restarts } from "./restarts.ts";
+import { portTo, type Stage, type StageHost } from "./stage.ts";
+import { WaitingRoom } from "./waiting-room.ts";
+
+export class AgentStage implements Stage {
+  readonly name: string;
+  readonly fromClient: Port;
+  readonly fromAgent = nobody;
+  readonly #component: ChainComponent;
+  readonly #start: () => Transport;
+  readonly #host: StageHost;
+  readonly #log: Log;
+  readonly #room: WaitingRoom;
+  readonly #restarts = new Restarts();
+  #toClient: Port = nobody;
+  #peer: Peer | undefined;
+  #initialize: Call | undefined;
+  #canResume = false;
+  #canLoad = false;
+  /** The params that opened each session, to open it again. */
+  readonly #sessions = new Map<string, Readonly<Record<string, unknown>>>();
+  /** Sessions that the agent which runs now does not have yet. */
+  readonly #lost = new Map<string, Promise<void> | undefined>();
+  /** Sessions whose history comes again: the client has it. */
+  readonly #loading = new Set<string>();
+  #isStarting = false;
+  #isClosed = false;
+
+  constructor(component: ChainComponent, start: () => Transport, host: StageHost, log: Log) {
+    this.name = component.name;
+    this.#component = component;
+    this.#start = start;
+    this.#host = host;
+    this.#log = log;
+    const overflowed = (): void => host.failed(`${this.name}: too much waits for it`);
+    this.#room = new WaitingRoom(() => this.#peer?.port ?? nobody, {
+      overflowed,
+      wanted: () => this.#again(),
+    });
+    this.fromClient = {
+      notify: (call) => this.#room.notify(call),
+      request: (call, taker) => this.#request(call, taker),
+      unread: (text) => this.#room.unread(text),
+    };
+  }
+
+  connect({ client }: { readonly client: Port }): void {
+    this.#toClient = client;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#peer?.close("the chain has ended");
+  }
+
+  #request(call: Call, taker: Taker): () => void {
+    if (call.method === "initialize") return this.#introduce(call, taker);
+    const { sessionId } = (isObject(call.params) ? call.params : {}) as { readonly sessionId?: unknown };
+    if (typeof sessionId !== "string") return this.#room.request(call, this.#noting(call, undefined, taker));
+    const { session } = methodTable.get(call.method) ?? {};
+    // what opens a session, or ends it, needs nothing before it
+    if (session === "attaches" || session === "closes" || !this.#lost.has(sessionId))
+      return this.#room.request(call, this.#noting(call, sessionId, taker));
+    return this.#afterReopening(sessionId, call, taker);
+  }
+
+  #afterReopening(sessionId: string, call: Call, taker: Taker): () => void {
+    let isCancelled = false;
+    let cancel: (() => void) | undefined;
+    const opened = this.#lost.get(sessionId) ?? this.#reopen(sessionId);
+    this.#lost.set(sessionId, opened);
+    opened.then(
+      () => {
+        this.#lost.delete(sessionId);
+        if (!isCancelled) cancel = this.#room.request(call, this.#noting(call, sessionId, taker));
+      },
+      (error: object) => {
+        this.#lost.set(sessionId, undefined);
+        if (!isCancelled) taker({ error });
+      },
+    );
+    return () => {
+      if (cancel !== undefined) return cancel();
+      if (isCancelled) return undefined;
+      isCancelled = true;
+      return taker({ error: { code: errorCodes.cancelled, message: "cancelled" } });
+    };
+  }
+
+  /** Rejects with an error for the wire. */
+  #reopen(sessionId: string): Promise<void> {
+    const params = this.#sessions.get(sessionId);
+    const method = this.#canResume ? "session/resume" : this.#canLoad ? "session/load" : undefined;
+    if (params === undefined || method === undefined) {
+      const message = `${this.name} was started again and cannot take up the session ${sessionId}: open a new one`;
+      return Promise.reject({
+        code: -32067,
+        message,
+        data: { reason: "session_lost", component: this.name },
+      });
+    }
+    return new Promise((resolve, reject) => {
+      if (method === "session/load") this.#loading.add(sessionId);
+      const call = new Call(method, { ...params, sessionId });
+      this.#room.request(call, ({ error }) => {
+        this.#loading.delete(sessionId);
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+    });
+  }
+
+  /** Keeps what a restart needs. */
+  #noting(call: Call, named: string | undefined, taker: Taker): Taker {
+    const { session } = methodTable.get(call.method) ?? {};
+    if (session === undefined || session === "about") return taker;
+    return (answer, text) => {
+      if (answer.error === undefined) {
+        const made = isObject(answer.result) ? answer.result["sessionId"] : undefined;
+        const sessionId = session === "opens" ? made : named;
+        if (typeof sessionId === "string") {
+          this.#lost.delete(sessionId);
+          if (session === "closes") this.#sessions.delete(sessionId);
+          else if (isObject(call.params)) this.#sessions.set(sessionId, setupOf(call.params));
+        }
+      }
+      taker(answer, text);
+    };
+  }
+
+  #introduce(call: Call, taker: Taker): () => void {
+    this.#initialize = call;
+    try {
+      const peer = this.#peer ?? this.#run();
+      return peer.port.request(call, (answer, text) => {
+        this.#noteAgent(answer.result);
+        taker(answer, text);
+        if (answer.error === undefined) this.#room.open();
+      });
+    } catch (error) {
+      taker({ error: goneError(this.name, asError(error)) });
+      return () => undefined;
+    }
+  }
+
+  #noteAgent(result: unknown): void {
+    const { agentCapabilities: one, capabilities: two } = (result ?? {}) as {
+      readonly agentCapabilities?: { loadSession?: unknown; sessionCapabilities?: { resume?: unknown } };
+      readonly capabilities?: { session?: unknown };
+    };
+    this.#canLoad = one?.loadSession === true;
+    this.#canResume = one?.sessionCapabilities?.resume != null || two?.session != null;
+  }
+
+  #run(): Peer {
+    const peer = new Peer(this.#start(), {
+      name: this.name,
+      noise: "skip",
+      batches: "reject",
+      unread: "session/update",
+      log: this.#log,
+    });
+    this.#peer = peer;
+    peer.intake = this.#fromPeer(portTo(() => this.#toClient));
+    void peer.connection.closed.then((reason) => {
+      if (this.#peer === peer && !this.#isClosed) this.#gone(reason);
+    });
+    return peer;
+  }
+
+  #fromPeer(client: Port): Port {
+    return {
+      notify: (call) => {
+        const { sessionId } = (isObject(call.params) ? call.params : {}) as { readonly sessionId?: string };
+        if (this.#loading.size > 0 && sessionId !== undefined && this.#loading.has(sessionId))
+          return undefined;
+        return client.notify(call);
+      },
+      request: (call, taker) => client.request(call, taker),
+      unread: (text) => (this.#loading.size > 0 ? false : client.unread(text)),
+    };
+  }
+
+  #gone(reason: ConnectionError): void {
+    this.#peer = undefined;
+    this.#room.close();
+    const { onExit = "fail" } = this.#component;
+    this.#log("error", `${this.name} has gone`, { reason: reason.message, onExit });
+    if (onExit !== "restart" || this.#restarts.isTooOften)
+      return this.#host.failed(`${this.name} has gone: ${reason.message}`);
+    for (const sessionId of this.#sessions.keys()) this.#lost.set(sessionId, undefined);
+    if (this.#isStarting) this.#failAgain(goneError(this.name, reason));
+  }
+
+  /** Something waits for it. */
+  #again(): void {
+    const call = this.#initialize;
+    if (this.#isStarting || this.#isClosed || this.#peer !== undefined || call === undefined) return;
+    this.#isStarting = true;
+    this.#restarts.note();
+    this.#log("info", `${this.name} is started again`, {});
+    try {
+      this.#run().port.request(call, ({ error }) => {
+        if (error !== undefined) return this.#failAgain(error);
+        this.#isStarting = false;
+        this.#room.open();
+      });
+    } catch (error) {
+      this.#failAgain(goneError(this.name, asError(error)));
+    }
+  }
+
+  #failAgain(error: unknown): void {
+    if (!this.#isStarting) return;
+    this.#isStarting = false;
+    this.#room.fail(error as object); // an error of the wire
+  }
+}
+
+/** What opens the session again: the same params, whatever was asked of it at first. */
+function setupOf(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { sessionId: _, replayFrom: __, ...setup } = params;
+  return setup;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

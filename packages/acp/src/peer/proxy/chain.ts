@@ -1,0 +1,208 @@
+// One client, or one conductor, with the chain of components that was started for it.
+
+import type { Editions } from "../../edition/negotiate.ts";
+import type { Side } from "../../forward/frame.ts";
+import { type Port, refusing } from "../../forward/port.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { memoryPair } from "../../transport/memory.ts";
+import { agentDialects, clientDialects } from "../dialect/dialects.ts";
+import { AgentStage } from "./agent-stage.ts";
+import { type ChainComponent, isProxy } from "./component.ts";
+import { ComponentStage } from "./component-stage.ts";
+import { generationOfInitialize } from "./generations.ts";
+import { type WatchHops, watched } from "./hops.ts";
+import { ProxyStage } from "./proxy-stage.ts";
+import type { Stage, StageHost } from "./stage.ts";
+import { SuccessorPeer } from "./successor-peer.ts";
+
+/** How long requests may still be answered after the client's end of input. */
+const farewellMs = 3_000;
+
+export interface ChainOptions {
+  readonly components: readonly ChainComponent[];
+  readonly editions: Editions | undefined;
+  readonly log: Log;
+  readonly watch: WatchHops | undefined;
+}
+
+type Role = "alone" | "component";
+
+export class Chain implements StageHost {
+  /** Resolves with the reason when everything has closed. */
+  readonly closed: Promise<ConnectionError>;
+  readonly #upstream: SuccessorPeer;
+  readonly #options: ChainOptions;
+  #stages: readonly Stage[] = [];
+
+  constructor(transport: Transport, options: ChainOptions) {
+    this.#options = options;
+    const { editions = [], log } = options;
+    const spoken = agentDialects(transport, editions, { log }).transport;
+    this.#upstream = new SuccessorPeer(spoken, { name: "the client", drainMs: farewellMs, log });
+    this.#upstream.isClient = true;
+    this.#upstream.intake = this.#untilInitialize();
+    this.#upstream.successor.intake = noProxy;
+    this.closed = this.#upstream.connection.closed.then(async (reason) => {
+      await Promise.allSettled(this.#stages.map((stage) => stage.close()));
+      return reason;
+    });
+  }
+
+  failed(reason: string): void {
+    this.#options.log("error", "the chain ends", { reason });
+    void this.close(reason);
+  }
+
+  async close(reason = "the chain was closed"): Promise<void> {
+    await this.#upstream.close(reason);
+    await this.closed;
+  }
+
+  /** Nothing is started before. */
+  #untilInitialize(): Port {
+    const early = refusing(mustComeFirst);
+    return {
+      ...early,
+      request: (call, taker) => {
+        const generation = generationOfInitialize(call.method);
+        if (generation === undefined && call.method !== "initialize") return early.request(call, taker);
+        if (generation !== undefined) this.#upstream.speaks(generation);
+        const role: Role = generation === undefined ? "alone" : "component";
+        const started = this.#start(role);
+        if (typeof started !== "string") return started.request(call.named("initialize"), taker);
+        taker({
+          error: { code: errorCodes.invalid_request, message: started, data: { reason: "no_chain" } },
+        });
+        return () => undefined;
+      },
+    };
+  }
+
+  /** Makes the chain. Returns where the client's messages go, or why there is no chain. */
+  #start(role: Role): Port | string {
+    const { components } = this.#options;
+    const upstream = this.#upstream;
+    upstream.isClient = role === "alone";
+    const last = components.at(-1);
+    if (role === "component" && last !== undefined && isAgent(last))
+      return `this chain ends in ${last.name}: it cannot be a part of another chain`;
+    let agent: ChainComponent | undefined;
+    let proxies = components;
+    if (role === "alone") {
+      [proxies, agent] = withAgent(components);
+      if (agent === undefined)
+        return `${last?.name ?? "this chain"} is a proxy with no agent behind it: start it with one, or as a part of a chain`;
+    }
+    const stages = proxies.map((component) => this.#proxyStage(component));
+    if (agent !== undefined) stages.push(this.#agentStage(agent));
+    this.#stages = stages;
+    const first = this.#connect(stages, role);
+    upstream.intake = afterInitialize(first, role);
+    return first;
+  }
+
+  /** Connects each stage with its neighbours. Returns the port of the first one. */
+  #connect(stages: readonly Stage[], role: Role): Port {
+    const { watch } = this.#options;
+    const upstream = this.#upstream;
+    const behind = role === "component" ? upstream.successor.port : nobodyBehind;
+    const names = ["the client", ...stages.map(({ name }) => name), "what is behind"];
+    const hop = (port: Port, place: number, from: Side): Port => {
+      if (watch === undefined) return port;
+      const name = `${names[place]} > ${names[place + 1]}`;
+      const note = (by: Side, message: object): void => watch({ hop: name, place, from: by, message });
+      return watched(port, from, note, ids[place] ?? { next: 1 });
+    };
+    const ids = names.map(() => ({ next: 1 }));
+    for (const [i, stage] of stages.entries()) {
+      const before = stages[i - 1]?.fromAgent ?? upstream.port;
+      const after = stages[i + 1]?.fromClient ?? behind;
+      const isLast = i === stages.length - 1;
+      stage.connect({
+        client: hop(before, i, "agent"),
+        agent: isLast && role === "alone" ? after : hop(after, i + 1, "client"),
+      });
+    }
+    const [first = { fromClient: upstream.successor.port }] = stages;
+    const { fromAgent = upstream.port } = stages.at(-1) ?? {};
+    if (role === "component") upstream.successor.intake = hop(fromAgent, stages.length, "agent");
+    return hop(first.fromClient, 0, "client");
+  }
+
+  #proxyStage(component: ChainComponent): Stage {
+    const { log } = this.#options;
+    const { start } = component;
+    if (isProxy(start)) return new ProxyStage(component, start.definition, this, log);
+    return new ComponentStage(component, starterOf(component), this, log);
+  }
+
+  #agentStage(component: ChainComponent): Stage {
+    const { editions = [], log } = this.#options;
+    const start = starterOf(component);
+    return new AgentStage(component, () => clientDialects(start(), editions, { log }).transport, this, log);
+  }
+}
+
+/** The proxies, and the agent behind them. */
+function withAgent(
+  components: readonly ChainComponent[],
+): [readonly ChainComponent[], ChainComponent | undefined] {
+  const last = components.at(-1);
+  if (last === undefined || !isProxy(last.start)) return [components.slice(0, -1), last];
+  const { agent } = last.start.definition;
+  return [components, agent && { name: "the agent", start: agent }];
+}
+
+function isAgent({ start }: ChainComponent): boolean {
+  return typeof start === "object" && !isProxy(start);
+}
+
+function starterOf({ name, start }: ChainComponent): () => Transport {
+  if (typeof start === "function") return start;
+  if (isProxy(start))
+    throw new TypeError(`conductor: ${name} is a proxy, and stands where the agent must be`);
+  return () => {
+    const [near, far] = memoryPair();
+    start.connect(far);
+    return near;
+  };
+}
+
+/** A client initialises once more in its own way; nobody becomes something else on the way. */
+function afterInitialize(first: Port, role: Role): Port {
+  return {
+    notify: (call) => first.notify(call),
+    unread: (text) => first.unread(text),
+    request: (call, taker) => {
+      const generation = generationOfInitialize(call.method);
+      if (generation === undefined && (role === "alone" || call.method !== "initialize"))
+        return first.request(call, taker);
+      if (generation !== undefined && role === "component")
+        return first.request(call.named("initialize"), taker);
+      return refusing({
+        code: errorCodes.invalid_request,
+        message: `${call.method} is not for this connection, which began ${role === "alone" ? "with initialize" : "as a proxy"}`,
+        data: { reason: "wrong_role" },
+      }).request(call, taker);
+    },
+  };
+}
+
+const mustComeFirst = {
+  code: errorCodes.invalid_request,
+  message: "initialize must come first, in a message of its own",
+  data: { reason: "not_initialized" },
+};
+
+const noProxy = refusing({
+  code: errorCodes.method_not_found,
+  message: "this connection has no proxy: proxy/successor is between a conductor and its proxies",
+});
+
+const nobodyBehind = refusing({
+  code: errorCodes.method_not_found,
+  message: "nothing is behind this component",
+});

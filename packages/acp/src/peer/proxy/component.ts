@@ -1,0 +1,90 @@
+// What a chain is made of, and how each part is looked after.
+
+import { checkOptions, type Keys } from "../../base/known-options.ts";
+import { argumentText } from "../../jsonrpc/errors.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import type { ServedAgent } from "../agent/served-agent.ts";
+import type { AcpProxy } from "./proxy.ts";
+
+/** What happens when a component has gone. */
+export type OnExit = "restart" | "bypass" | "fail";
+
+/** A part of a chain that is started when a client initialises. */
+export interface ChainComponent {
+  /** How it is called in errors and logs. */
+  readonly name: string;
+  /** A proxy or an agent in this process, or a function that starts one and returns the connection to it. */
+  readonly start: AcpProxy | ServedAgent | (() => Transport);
+  /**
+   * What happens when it has gone. "restart": it is started again when the next message comes. "bypass": the chain goes on
+   * without it. "fail": the chain ends. An agent cannot be bypassed. Default: "fail".
+   */
+  readonly onExit?: OnExit;
+  /**
+   * What happens to a message when a hook of it throws; only for a proxy in this process. "open": it passes. "closed": it is
+   * refused. Default: what the proxy's definition says.
+   */
+  readonly errors?: "open" | "closed";
+  /** It decides what is allowed: it is never bypassed, and its errors are closed. Default: what the proxy's definition says. */
+  readonly policy?: boolean;
+}
+
+const componentKeys: Keys<ChainComponent> = {
+  name: true,
+  start: true,
+  onExit: true,
+  errors: true,
+  policy: true,
+};
+
+/** A part of a chain, as an app may write it. */
+export type ChainPart = ChainComponent | ChainComponent["start"];
+
+const proxies = new WeakSet<object>();
+
+/** Notes what `proxy()` has made. */
+export function markProxy(made: AcpProxy): void {
+  proxies.add(made);
+}
+
+export function isProxy(value: unknown): value is AcpProxy {
+  return typeof value === "object" && value !== null && proxies.has(value);
+}
+
+/** Throws a TypeError that says what is wrong with a part. */
+export function componentOf(part: ChainPart, at: number, isLast: boolean): ChainComponent {
+  const component = named(part, at, isLast);
+  const { name, start, onExit, errors } = component;
+  if (typeof start !== "function" && !isProxy(start) && typeof start?.connect !== "function") {
+    throw new TypeError(
+      `conductor: ${name}: expected a proxy, an agent, or a function that returns a transport, got ${argumentText(start)}`,
+    );
+  }
+  if (onExit !== undefined && !["restart", "bypass", "fail"].includes(onExit))
+    throw new TypeError(
+      `conductor: ${name}: onExit must be "restart", "bypass" or "fail", got ${argumentText(onExit)}`,
+    );
+  if (errors !== undefined && errors !== "open" && errors !== "closed")
+    throw new TypeError(`conductor: ${name}: errors must be "open" or "closed", got ${argumentText(errors)}`);
+  if (isPolicy(component)) {
+    const why = "it decides what is allowed, and nothing may pass without it";
+    if (onExit === "bypass") throw new TypeError(`conductor: ${name} cannot be bypassed: ${why}`);
+    if (errors === "open") throw new TypeError(`conductor: the errors of ${name} cannot be open: ${why}`);
+  }
+  return component;
+}
+
+export function isPolicy({ policy, start }: ChainComponent): boolean {
+  return policy === true || (isProxy(start) && start.definition.policy === true);
+}
+
+function named(part: ChainPart, at: number, isLast: boolean): ChainComponent {
+  if (typeof part === "object" && part !== null && "start" in part) {
+    checkOptions(`conductor: component ${at + 1}`, part, componentKeys);
+    if (typeof part.name !== "string" || part.name === "")
+      throw new TypeError(`conductor: component ${at + 1} needs a name`);
+    return part;
+  }
+  if (isProxy(part)) return { name: part.definition.name, start: part };
+  return { name: isLast ? "the agent" : `component ${at + 1}`, start: part };
+}

@@ -1,0 +1,66 @@
+// conductor(): a chain of proxies with an agent at its end, which looks like one agent.
+
+import { checkOptions, type Keys } from "../../base/known-options.ts";
+import type { Editions } from "../../edition/negotiate.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import { argumentText } from "../../jsonrpc/errors.ts";
+import { type ServedAgent, served } from "../agent/served-agent.ts";
+import { Chain } from "./chain.ts";
+import { type ChainPart, componentOf } from "./component.ts";
+import type { WatchHops } from "./hops.ts";
+
+/** How a chain is run. */
+export interface ConductorOptions {
+  /** Its name, in logs. Default: "conductor". */
+  readonly name?: string;
+  /** The editions that the client and the agent may speak. Dialects are named here. Default: v2 and v1. */
+  readonly editions?: Editions;
+  /** Receives errors and warnings. */
+  readonly log?: Log;
+  /** Is told every message between two neighbours of the chain. It makes the chain slower. */
+  readonly watch?: WatchHops;
+}
+
+const optionKeys: Keys<ConductorOptions> = { name: true, editions: true, log: true, watch: true };
+
+/**
+ * Creates a chain: proxies in order from the client, then an agent. It looks like one agent to every client, and is served
+ * like one. For each client the components are started when it sends `initialize`. Without an agent at its end it is itself
+ * a proxy, for another conductor.
+ *
+ * @param parts The components: proxies, functions that start one and return the connection to it, and the agent.
+ * @param options How the chain is run.
+ * @returns The chain, which is served as an agent is.
+ * @throws {TypeError} When a part is nothing that a chain can have, or a proxy that decides what is allowed could be bypassed.
+ * @example
+ * import { serveStdio, spawnTransport } from "@parley/acp/node";
+ * import { conductor, proxy } from "@parley/acp/proxy";
+ *
+ * const counting = proxy({
+ *   name: "counting",
+ *   version: "1.0.0",
+ *   session: () => ({ prompts: 0 }),
+ *   prompt(_, { data, sessionId }) {
+ *     data.prompts += 1;
+ *     console.error(`${sessionId}: prompt ${data.prompts}`);
+ *   },
+ * });
+ *
+ * await serveStdio(conductor([counting, () => spawnTransport("my-agent")]));
+ */
+export function conductor(parts: readonly ChainPart[], options: ConductorOptions = {}): ServedAgent {
+  checkOptions("conductor", options, optionKeys);
+  if (!Array.isArray(parts))
+    throw new TypeError(`conductor: expected a list of components, got ${argumentText(parts)}`);
+  const components = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
+  const { name = "conductor", editions, log, watch } = options;
+  return {
+    definition: { name, ...(log && { log }) },
+    ...served(
+      name,
+      (transport, outer) =>
+        new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch }),
+    ),
+  };
+}

@@ -1,0 +1,244 @@
+// Reads what passes into the model, and writes changes of the model into what passes.
+
+import type { AgentEdition, AgentOp, ClientCapabilities } from "../../edition/agent-edition.ts";
+import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
+import { MessageNames } from "../../edition/message-names.ts";
+import { editionOf, type ProtocolVersion } from "../../edition/negotiate.ts";
+import { updateFromWire } from "../../edition/wire-fields.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import type { ElicitationRequest, PermissionRequest } from "../../model/ask.ts";
+import type { PromptResult, SessionUpdate } from "../../model/update.ts";
+import { Failure } from "../../wire/decode.ts";
+import { BoundWire } from "../base/bound-wire.ts";
+import { loadAgentVersion, loadClientVersion } from "../base/load-version.ts";
+import { newId } from "../base/new-id.ts";
+import { applied } from "./applied.ts";
+import type { ProxiedPrompt, ProxiedSetup, ProxiedTurn } from "./proxy-definition.ts";
+
+/** A proxy takes part in everything, so nothing is left out for a client that shows less. */
+const everything: ClientCapabilities = {
+  readTextFile: true,
+  writeTextFile: true,
+  terminal: true,
+  terminalAuth: true,
+  elicitationForm: true,
+  elicitationUrl: true,
+  booleanOptions: true,
+  notices: true,
+  compaction: true,
+  plans: true,
+  subagents: true,
+  terminalOutput: true,
+};
+
+const setupKinds: Readonly<Record<string, ProxiedSetup["kind"]>> = {
+  "session/new": "new",
+  "session/load": "load",
+  "session/resume": "resume",
+  "session/fork": "fork",
+};
+
+/** What a session made of its messages. */
+export interface Heard {
+  readonly updates: SessionUpdate[];
+  readonly ended: PromptResult[];
+}
+
+/** A message of the agent. */
+export function messageOf(text: string): SessionUpdate {
+  return { sessionUpdate: "agent_message_chunk", messageId: newId(), content: { type: "text", text } };
+}
+
+/** One session as the client's edition reads it. */
+export class SessionReader {
+  readonly #session: ClientSessionEdition;
+  #heard: Heard = { updates: [], ended: [] };
+  #prompts = 0;
+  readonly #sink: ClientSessionSink = {
+    toolCalls: { isBeyond: () => false },
+    update: (update) => void this.#heard.updates.push(update),
+    accepted: () => undefined,
+    outcome: (_, outcome) => void this.#heard.ended.push(outcome),
+    failed: () => undefined,
+  };
+
+  constructor(edition: ClientEdition) {
+    this.#session = edition.session("*", new MessageNames());
+  }
+
+  receive(update: object): Heard {
+    return this.#hear(() => this.#session.receive(update, this.#sink));
+  }
+
+  replays(isReplaying: boolean): Heard {
+    return this.#hear(() => this.#session.setReplaying(isReplaying, this.#sink));
+  }
+
+  /** Returns the number of the prompt. */
+  prompted({ content }: ProxiedPrompt): number {
+    this.#prompts += 1;
+    this.#hear(() => this.#session.promptSent(this.#prompts, content, this.#sink));
+    return this.#prompts;
+  }
+
+  answered(prompt: number, result: object): Heard {
+    return this.#hear(() => this.#session.promptAnswered(prompt, result, this.#sink));
+  }
+
+  failed(prompt: number, error: Error): void {
+    this.#hear(() => this.#session.promptFailed(prompt, error, this.#sink));
+  }
+
+  #hear(work: () => void): Heard {
+    this.#heard = { updates: [], ended: [] };
+    work();
+    return this.#heard;
+  }
+}
+
+export class EditionReader {
+  readonly version: ProtocolVersion;
+  readonly #agent: AgentEdition;
+  readonly #client: ClientEdition;
+  readonly #fromClient: BoundWire;
+  readonly #fromAgent: BoundWire;
+
+  private constructor(
+    agent: Awaited<ReturnType<typeof loadAgentVersion>>,
+    client: Awaited<ReturnType<typeof loadClientVersion>>,
+    log: Log,
+  ) {
+    this.version = agent.edition.version;
+    this.#agent = agent.edition;
+    this.#client = client.edition;
+    this.#fromClient = new BoundWire(agent.wire, "agent", "*", log);
+    this.#fromAgent = new BoundWire(client.wire, "client", "*", log);
+  }
+
+  static async load(version: ProtocolVersion, log: Log): Promise<EditionReader> {
+    const [agent, client] = await Promise.all([loadAgentVersion(version), loadClientVersion(version)]);
+    return new EditionReader(agent, client, log);
+  }
+
+  get edition() {
+    return editionOf(this.version);
+  }
+
+  session(): SessionReader {
+    return new SessionReader(this.#client);
+  }
+
+  /** The update of a notification. Changes what it is given. Undefined for one that is not valid. */
+  update(params: unknown): object | undefined {
+    this.#client.repair("session/update", params);
+    const row = this.#fromAgent.receivedNotification("session/update");
+    const decoded = row && this.#fromAgent.notificationParams(row, params);
+    if (decoded === undefined || decoded instanceof Failure) return undefined;
+    return updateFromWire(decoded as { update: object }); // validated by its row
+  }
+
+  /** The params with an update that was changed; a list where this version needs several. Undefined if it cannot say it. */
+  withUpdate(params: object, before: SessionUpdate, after: SessionUpdate): object[] | undefined {
+    const [one, other] = [this.#encode(before), this.#encode(after)];
+    const [from, to] = [one[0], other[0]];
+    if (to === undefined) return undefined;
+    const { update } = params as { readonly update?: unknown };
+    if (one.length === 1 && other.length === 1) return [{ ...params, update: applied(update, from, to) }];
+    return other.map((each) => ({ ...params, update: each }));
+  }
+
+  /** The params of the notifications for an update of our own. */
+  newUpdate(sessionId: string, update: SessionUpdate): object[] {
+    return this.#encode(update).map((each) => ({ sessionId, update: each }));
+  }
+
+  /** An encoder of its own each time: what it remembers of earlier updates would be in one of the two that are compared. */
+  #encode(update: SessionUpdate): object[] {
+    const setup = { sessionId: "", configOptions: [], availableCommands: [] };
+    const encoded = this.#agent.session(setup, everything).encode(update) ?? [];
+    return Array.isArray(encoded) ? [...(encoded as readonly object[])] : [encoded];
+  }
+
+  /** Changes what it is given. Throws the error to answer with. */
+  prompt(params: unknown): ProxiedPrompt {
+    const op = this.#op("session/prompt", params);
+    if (op?.op !== "prompt") throw RequestError.methodNotFound("session/prompt");
+    return { content: op.prompt, ...(op._meta && { _meta: op._meta }) };
+  }
+
+  withPrompt(params: object, before: ProxiedPrompt, after: ProxiedPrompt): object {
+    const written = ({ content, _meta }: ProxiedPrompt) => ({ prompt: content, _meta });
+    return applied(params, written(before), written(after)) as object;
+  }
+
+  /** Changes what it is given. Throws the error to answer with. Undefined for a method of another version. */
+  setup(method: string, params: unknown): ProxiedSetup | undefined {
+    const kind = setupKinds[method];
+    const op = kind && this.#op(method, params);
+    if (kind === undefined || op === undefined || !("activation" in op)) return undefined;
+    const { hasStoredPlace: _, ...activation } = op.activation;
+    return { kind, ...("sessionId" in op && { sessionId: op.sessionId }), ...activation };
+  }
+
+  withSetup(params: object, before: ProxiedSetup, after: ProxiedSetup): object {
+    const written = ({ kind: _, sessionId: __, ...activation }: ProxiedSetup) =>
+      this.#client.open(activation).params;
+    return applied(params, written(before), written(after)) as object;
+  }
+
+  /** Changes what it is given. Throws the error to answer with. */
+  permission(params: unknown): PermissionRequest {
+    return this.#client.permission(this.#asked("session/request_permission", params), () => undefined).ask;
+  }
+
+  withPermission(
+    params: object,
+    sessionId: string,
+    before: PermissionRequest,
+    after: PermissionRequest,
+  ): object {
+    const written = (ask: PermissionRequest) => this.#agent.permission(sessionId, ask).params;
+    return applied(params, written(before), written(after)) as object;
+  }
+
+  /** Changes what it is given. Undefined for a kind that is not known. */
+  elicitation(params: unknown): ElicitationRequest | undefined {
+    return this.#client.elicitation(this.#asked("elicitation/create", params))?.ask;
+  }
+
+  /** The answer to a prompt that does not go to the agent, with what is sent before it and after it. */
+  turn(
+    sessionId: string,
+    { content }: ProxiedPrompt,
+    turn: ProxiedTurn,
+  ): { before: object[]; result: object; after: object[] } {
+    const { say, ...outcome } = turn;
+    const messageId = newId();
+    const said = say === undefined ? [] : [messageOf(say)];
+    const sent = (updates: readonly SessionUpdate[]) =>
+      updates.flatMap((update) => this.newUpdate(sessionId, update));
+    const { prompts } = this.#agent;
+    if (!prompts.answersAtInsertion) return { before: sent(said), result: prompts.ended(outcome), after: [] };
+    const after: SessionUpdate[] = [
+      { sessionUpdate: "user_message", messageId, content },
+      { sessionUpdate: "state_update", state: "running" },
+      ...said,
+      { sessionUpdate: "state_update", state: "idle", ...outcome },
+    ];
+    return { before: [], result: prompts.inserted(messageId), after: sent(after) };
+  }
+
+  #op(method: string, params: unknown): AgentOp | undefined {
+    const row = this.#fromClient.receivedRequest(method);
+    if (row === undefined) return undefined;
+    return this.#agent.decode(method, this.#fromClient.requestParams(row, params) as object, () => []);
+  }
+
+  #asked(method: string, params: unknown): object {
+    this.#client.repair(method, params);
+    const row = this.#fromAgent.receivedRequest(method);
+    if (row === undefined) throw RequestError.methodNotFound(method);
+    return this.#fromAgent.requestParams(row, params) as object; // validated by its row
+  }
+}

@@ -1,0 +1,388 @@
+// One proxy between two peers: calls the hooks of its definition for what passes.
+
+import { isObject, isPromiseLike } from "../../base/objects.ts";
+import { answeredVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
+import type { Frame, Side, Verdict } from "../../forward/frame.ts";
+import { Link } from "../../forward/link.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import { RequestError, requestErrorFrom } from "../../jsonrpc/errors.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
+import { EditionReader, type Heard, messageOf, type SessionReader } from "./edition-reader.ts";
+import { acpFacts } from "./facts.ts";
+import {
+  Answer,
+  type ProxiedCall,
+  type ProxiedMessage,
+  type ProxiedPrompt,
+  type ProxiedSession,
+  type ProxiedTurn,
+  type ProxyDefinition,
+} from "./proxy-definition.ts";
+
+interface Session {
+  readonly reader: SessionReader;
+  readonly seen: ProxiedSession<unknown>;
+}
+
+/** The prompts that the agent works on, by the frame of their request. */
+type OpenPrompts = Map<Frame, number>;
+
+export interface ProxiedLinkOptions {
+  readonly definition: ProxyDefinition<unknown>;
+  readonly errors: "open" | "closed";
+  readonly isPolicy: boolean;
+  readonly log: Log;
+  readonly overflowed: (reason: string) => void;
+}
+
+export class ProxiedLink {
+  readonly link: Link;
+  readonly #definition: ProxyDefinition<unknown>;
+  readonly #options: ProxiedLinkOptions;
+  readonly #needsModel: boolean;
+  readonly #sessions = new Map<string, Session>();
+  readonly #prompts: OpenPrompts = new Map();
+  #readers: Readonly<Record<ProtocolVersion, EditionReader>> | undefined;
+  #reader: EditionReader | undefined;
+
+  constructor(options: ProxiedLinkOptions) {
+    const { definition, isPolicy, log, overflowed } = options;
+    this.#definition = definition;
+    this.#options = options;
+    const { update, prompt, open, permission, elicitation, turnEnd, messages, results } = definition;
+    this.#needsModel = [update, prompt, open, permission, elicitation, turnEnd].some(
+      (each) => each !== undefined,
+    );
+    const looks = this.#needsModel || messages !== undefined || results !== undefined || isPolicy;
+    const looksAtUpdates =
+      update !== undefined || turnEnd !== undefined || messages?.["session/update"] !== undefined || isPolicy;
+    this.link = new Link({
+      facts: acpFacts(() => this.#reader?.version),
+      look: looks ? (frame) => this.#look(frame) : undefined,
+      passesUnread: !looksAtUpdates,
+      rewrites: isPolicy,
+      log,
+      overflowed,
+    });
+  }
+
+  #look(frame: Frame): Verdict {
+    if (frame.kind === "answer") return this.#lookAtAnswer(frame);
+    const { method } = frame;
+    if (method === "initialize" && this.#needsModel && this.#readers === undefined)
+      return { hold: this.#load().then(() => this.#look(frame)) };
+    try {
+      return this.#said(frame, this.#lookAtCall(frame));
+    } catch (error) {
+      return this.#failed(frame, error);
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { log } = this.#options;
+    const [one, two] = await Promise.all([EditionReader.load(1, log), EditionReader.load(2, log)]);
+    this.#readers = { 1: one, 2: two };
+  }
+
+  #lookAtCall(frame: Frame): Verdict | PromiseLike<Verdict> {
+    const hook = this.#definition.messages?.[frame.method];
+    if (hook === undefined || frame.kind === "answer") return this.#lookAtSubject(frame, frame.params);
+    const message: ProxiedMessage = { from: frame.from, kind: frame.kind, params: frame.params };
+    const said = hook(message, this.#seen(frame.session), callOf(frame));
+    return after(said, (value) => {
+      if (value === undefined) return this.#lookAtSubject(frame, frame.params);
+      if (value === null) return { drop: `${this.#definition.name} dropped it` };
+      return verdictOf(
+        value,
+        (result) => result,
+        (params) => params,
+      );
+    });
+  }
+
+  /** Hooks in terms of the model. */
+  #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
+    const reader = this.#reader;
+    if (reader === undefined || !isObject(params)) return undefined;
+    switch (frame.method) {
+      case "session/update":
+        return frame.from === "agent" ? this.#update(reader, frame, params) : undefined;
+      case "session/prompt":
+        return this.#prompt(reader, frame, params);
+      case "session/request_permission":
+        return this.#permission(reader, frame, params);
+      case "elicitation/create":
+        return this.#elicitation(reader, frame, params);
+      default:
+        return frame.opens === "session" || frame.opens === "named session"
+          ? this.#open(reader, frame, params)
+          : undefined;
+    }
+  }
+
+  #update(reader: EditionReader, frame: Frame, params: object): Verdict {
+    const { update: hook, name } = this.#definition;
+    const session = this.#session(frame.session);
+    if (session === undefined) return undefined;
+    const wire = reader.update(copied(frame));
+    if (wire === undefined) return this.#options.isPolicy ? { drop: `${name} could not read it` } : undefined;
+    const heard = session.reader.receive(wire);
+    const sent = hook === undefined ? undefined : this.#changed(reader, params, heard, session, hook);
+    this.#ended(heard, session);
+    if (sent === undefined) return undefined;
+    const [first, ...more] = sent;
+    if (first === undefined) return { drop: `${name} dropped it` };
+    const afterwards = (): void => {
+      for (const each of more) this.link.notify("client", frame.method, each);
+    };
+    return { send: first, afterwards };
+  }
+
+  /** The params to send in place of these; undefined if nothing was changed. */
+  #changed(
+    reader: EditionReader,
+    params: object,
+    { updates }: Heard,
+    { seen }: Session,
+    hook: NonNullable<ProxyDefinition<unknown>["update"]>,
+  ): object[] | undefined {
+    const said = updates.map((update) => hook(update, seen));
+    if (said.every((each, i) => each === undefined || each === updates[i])) return undefined;
+    return updates.flatMap((update, i) => {
+      const after = said[i];
+      if (after === null) return [];
+      return reader.withUpdate(params, update, after ?? update) ?? [];
+    });
+  }
+
+  #ended({ ended }: Heard, { seen }: Session): void {
+    for (const result of ended) this.#definition.turnEnd?.(result, seen);
+  }
+
+  #prompt(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+    const { prompt: hook, turnEnd } = this.#definition;
+    const session = this.#session(frame.session);
+    if (session === undefined || (hook === undefined && turnEnd === undefined)) return undefined;
+    const prompt = reader.prompt(copied(frame));
+    const send = (changed: ProxiedPrompt): void =>
+      void this.#prompts.set(frame, session.reader.prompted(changed));
+    const said = hook?.(prompt, session.seen, requiredCall(frame));
+    return after(said, (value) => {
+      if (value === undefined || value === prompt) {
+        send(prompt);
+        return undefined;
+      }
+      if (value instanceof Answer) return this.#turn(reader, session.seen, prompt, value.value);
+      return verdictOf(
+        value,
+        () => undefined,
+        (changed) => {
+          send(changed);
+          return reader.withPrompt(params, prompt, changed);
+        },
+      );
+    });
+  }
+
+  #turn(
+    reader: EditionReader,
+    { sessionId }: ProxiedSession<unknown>,
+    prompt: ProxiedPrompt,
+    turn: ProxiedTurn,
+  ): Verdict {
+    const { before, result, after: later } = reader.turn(sessionId, prompt, turn);
+    const send = (params: object): void => this.link.notify("client", "session/update", params);
+    for (const params of before) send(params);
+    return { answer: { result }, afterwards: () => later.forEach(send) };
+  }
+
+  #permission(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+    const hook = this.#definition.permission;
+    const session = this.#session(frame.session);
+    if (hook === undefined || session === undefined) return undefined;
+    const ask = reader.permission(copied(frame));
+    return after(hook(ask, session.seen, requiredCall(frame)), (value) =>
+      value === undefined || value === ask
+        ? undefined
+        : verdictOf(
+            value,
+            ({ _meta, ...outcome }) => ({ outcome, ...(_meta && { _meta }) }),
+            (changed) => reader.withPermission(params, session.seen.sessionId, ask, changed),
+          ),
+    );
+  }
+
+  #elicitation(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+    const hook = this.#definition.elicitation;
+    const ask = hook && reader.elicitation(copied(frame));
+    if (hook === undefined || ask === undefined) return undefined;
+    return after(hook(ask, this.#seen(frame.session), requiredCall(frame)), (value) =>
+      value === undefined || value === ask
+        ? undefined
+        : verdictOf(
+            value,
+            (answer) => answer,
+            (changed) => ({ ...params, ...changed }),
+          ),
+    );
+  }
+
+  #open(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+    const hook = this.#definition.open;
+    const session = frame.opens === "named session" ? this.#session(frame.session) : undefined;
+    session?.reader.replays(true);
+    const setup = hook && reader.setup(frame.method, copied(frame));
+    if (hook === undefined || setup === undefined) return undefined;
+    return after(hook(setup, requiredCall(frame)), (value) =>
+      value === undefined || value === setup
+        ? undefined
+        : verdictOf(
+            value,
+            (result) => result,
+            (changed) => reader.withSetup(params, setup, changed),
+          ),
+    );
+  }
+
+  #lookAtAnswer(frame: Frame): Verdict {
+    try {
+      this.#noteAnswer(frame);
+      const hook = this.#definition.results?.[frame.method];
+      const { answer, request } = frame;
+      if (hook === undefined || answer === undefined || !("result" in answer)) return undefined;
+      const message = { from: request?.from ?? "client", kind: "request", params: frame.params } as const;
+      const said = hook(answer.result, this.#seen(frame.session), message);
+      const verdict = after(said, (result): Verdict => {
+        if (result === undefined || result === answer.result) return undefined;
+        if (result instanceof RequestError) return { send: { error: wireError(result) } };
+        return { send: { result } };
+      });
+      return this.#said(frame, verdict);
+    } catch (error) {
+      return this.#failed(frame, error);
+    }
+  }
+
+  #noteAnswer({ method, answer, request, session: sessionId, opens }: Frame): void {
+    const session = this.#session(sessionId);
+    if (method === "initialize" && answer?.result !== undefined) {
+      const version = answeredVersion(answer.result);
+      if (version === 1 || version === 2) this.#reader = this.#readers?.[version];
+    }
+    if (opens === "named session") session?.reader.replays(false);
+    if (methodTable.get(method)?.session === "closes" && sessionId !== undefined)
+      this.#sessions.delete(sessionId);
+    const prompt = request && this.#prompts.get(request);
+    if (request === undefined || prompt === undefined || session === undefined) return;
+    this.#prompts.delete(request);
+    if (isObject(answer?.result)) this.#ended(session.reader.answered(prompt, answer.result), session);
+    else session.reader.failed(prompt, asError(method, answer?.error));
+  }
+
+  #seen(sessionId: string | undefined): ProxiedSession<unknown> | undefined {
+    return this.#session(sessionId)?.seen;
+  }
+
+  /** Undefined before the handshake, and for what names no session. */
+  #session(sessionId: string | undefined): Session | undefined {
+    const reader = this.#reader;
+    if (sessionId === undefined || reader === undefined) return undefined;
+    const known = this.#sessions.get(sessionId);
+    if (known !== undefined) return known;
+    const { link } = this;
+    const bare: Omit<ProxiedSession, "data"> = {
+      sessionId,
+      edition: reader.edition,
+      update(update) {
+        for (const params of reader.newUpdate(sessionId, update))
+          link.notify("client", "session/update", params);
+      },
+      say: (text) => bare.update(messageOf(text)),
+      notify: (to, method, params) => link.notify(to, method, params),
+      request: (to, method, params) => this.#request(to, method, params),
+    };
+    const data = this.#definition.session?.(bare);
+    const session = { reader: reader.session(), seen: Object.assign(bare, { data }) };
+    this.#sessions.set(sessionId, session);
+    return session;
+  }
+
+  #request(to: Side, method: string, params: object): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.link.request(to, method, params, ({ result, error }) => {
+        if (error === undefined) resolve(result);
+        else reject(asError(method, error));
+      });
+    });
+  }
+
+  #said(frame: Frame, verdict: Verdict | PromiseLike<Verdict>): Verdict {
+    if (!isPromiseLike(verdict)) return verdict;
+    return { hold: Promise.resolve(verdict).catch((error: unknown) => this.#failed(frame, error)) };
+  }
+
+  /** A hook threw. */
+  #failed(frame: Frame, error: unknown): Verdict {
+    const { name } = this.#definition;
+    if (error instanceof RequestError) {
+      if (frame.kind === "notification") return { drop: error.message };
+      return { answer: { error: wireError(error) } };
+    }
+    this.#options.log("error", `a hook of ${name} failed`, { method: frame.method, error });
+    if (this.#options.errors === "open") return undefined;
+    const message = `${name} failed, and lets nothing pass that it has not looked at`;
+    if (frame.kind === "notification") return { drop: message };
+    const data = { reason: "proxy_failed", component: name };
+    return { answer: { error: { code: errorCodes.internal_error, message, data } } };
+  }
+}
+
+/** A copy to decode: decoding changes what it is given. */
+function copied({ params, text }: Frame): unknown {
+  if (text === undefined) return structuredClone(params);
+  return (JSON.parse(text) as { readonly params?: unknown }).params;
+}
+
+function after<Value, Next>(
+  said: Value | PromiseLike<Value>,
+  next: (value: Value) => Next | PromiseLike<Next>,
+): Next | PromiseLike<Next> {
+  return isPromiseLike(said) ? (said as PromiseLike<Value>).then(next) : next(said);
+}
+
+function verdictOf<Value, Result>(
+  said: Value | Answer<Result> | RequestError,
+  answered: (result: Result) => unknown,
+  changed: (value: Value) => unknown,
+): Verdict {
+  if (said instanceof RequestError) return { answer: { error: wireError(said) } };
+  if (said instanceof Answer) return { answer: { result: answered(said.value) } };
+  return { send: changed(said) };
+}
+
+function callOf({ method, signal }: Frame): ProxiedCall | undefined {
+  return signal && { method, signal };
+}
+
+function requiredCall(frame: Frame): ProxiedCall {
+  return callOf(frame) ?? { method: frame.method, signal: new AbortController().signal };
+}
+
+function wireError({ code, message, data }: RequestError): object {
+  return data === undefined ? { code, message } : { code, message, data };
+}
+
+function asError(method: string, error: unknown): RequestError {
+  const { code, message, data } = (isObject(error) ? error : {}) as {
+    code?: unknown;
+    message?: unknown;
+    data?: unknown;
+  };
+  const known = {
+    code: typeof code === "number" ? code : errorCodes.internal_error,
+    message: String(message),
+    data,
+  };
+  return requestErrorFrom(known, method);
+}

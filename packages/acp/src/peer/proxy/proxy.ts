@@ -1,0 +1,102 @@
+// proxy(): what stands between a client and an agent, and looks at what passes.
+
+import { checkOptions, type Keys } from "../../base/known-options.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import { argumentText } from "../../jsonrpc/errors.ts";
+import { type ServedAgent, served } from "../agent/served-agent.ts";
+import { Chain } from "./chain.ts";
+import { markProxy } from "./component.ts";
+import type { ProxyDefinition } from "./proxy-definition.ts";
+
+/** A proxy, made by `proxy()`. Put it into a chain with `conductor`, or serve it on stdio with `serveStdio`. */
+export interface AcpProxy extends ServedAgent {
+  /** The definition that was passed to `proxy()`. */
+  readonly definition: ProxyDefinition<unknown>;
+}
+
+const definitionKeys: Keys<ProxyDefinition<unknown>> = {
+  name: true,
+  version: true,
+  session: true,
+  open: true,
+  prompt: true,
+  update: true,
+  permission: true,
+  elicitation: true,
+  turnEnd: true,
+  messages: true,
+  results: true,
+  errors: true,
+  policy: true,
+  agent: true,
+  editions: true,
+  log: true,
+  closed: true,
+};
+
+const hooks = [
+  "session",
+  "open",
+  "prompt",
+  "update",
+  "permission",
+  "elicitation",
+  "turnEnd",
+  "agent",
+  "closed",
+] as const;
+
+/**
+ * Creates a proxy. An empty definition passes everything. It learns its part from the first message that it gets: it is a
+ * component of a chain, or stands alone in front of one agent, which `agent` starts.
+ *
+ * @param given What it does with what passes.
+ * @returns The proxy. Put it into a chain with `conductor`, or serve it on stdio with `serveStdio` of `@parley/acp/node`.
+ * @throws {TypeError} When a part of the definition is missing, wrong or unknown.
+ * @example
+ * import { serveStdio, spawnTransport } from "@parley/acp/node";
+ * import { proxy } from "@parley/acp/proxy";
+ *
+ * const polite = proxy({
+ *   name: "polite",
+ *   version: "1.0.0",
+ *   prompt: ({ content }) => ({ content: [...content, { type: "text", text: "Please be brief." }] }),
+ *   agent: () => spawnTransport("my-agent"),
+ * });
+ *
+ * await serveStdio(polite);
+ */
+export function proxy<Data = undefined>(given: ProxyDefinition<Data>): AcpProxy {
+  // the data of a session is whatever its hook returned: nothing else looks at it
+  const definition = given as ProxyDefinition<unknown>;
+  checkDefinition(definition);
+  const { name, editions, log } = definition;
+  const made: AcpProxy = {
+    definition,
+    ...served(name, (transport, outer) => {
+      const components = [{ name, start: made }];
+      return new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch: undefined });
+    }),
+  };
+  markProxy(made);
+  return made;
+}
+
+function checkDefinition(definition: ProxyDefinition<unknown>): void {
+  checkOptions("proxy", definition, definitionKeys);
+  for (const key of ["name", "version"] as const) {
+    const value: unknown = definition[key];
+    if (typeof value !== "string" || value === "")
+      throw new TypeError(`proxy: ${key} must be a text that is not empty, got ${argumentText(value)}`);
+  }
+  for (const key of hooks) {
+    const value: unknown = definition[key];
+    if (value !== undefined && typeof value !== "function")
+      throw new TypeError(`proxy: ${key} must be a function, got ${argumentText(value)}`);
+  }
+  const { errors, policy, name } = definition;
+  if (errors !== undefined && errors !== "open" && errors !== "closed")
+    throw new TypeError(`proxy: errors must be "open" or "closed", got ${argumentText(errors)}`);
+  if (policy === true && errors === "open")
+    throw new TypeError(`proxy: the errors of ${name} cannot be open: it decides what is allowed`);
+}

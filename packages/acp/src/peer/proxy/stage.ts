@@ -1,0 +1,30 @@
+// One place of a chain, between what is before it and what is behind it.
+
+import type { Port } from "../../forward/port.ts";
+
+export interface Stage {
+  /** How it is called in errors. */
+  readonly name: string;
+  /** Takes what comes from the client's side. */
+  readonly fromClient: Port;
+  /** Takes what comes from the agent's side. */
+  readonly fromAgent: Port;
+  /** Where it sends. Called once, before anything passes. */
+  connect(to: { readonly client: Port; readonly agent: Port }): void;
+  close(): Promise<void>;
+}
+
+/** What a chain is for its stages. */
+export interface StageHost {
+  /** The chain cannot go on: it ends, and its peers learn why. */
+  failed(reason: string): void;
+}
+
+/** A port that sends to whatever the function returns at that time. */
+export function portTo(current: () => Port): Port {
+  return {
+    notify: (call) => current().notify(call),
+    request: (call, taker) => current().request(call, taker),
+    unread: (text) => current().unread(text),
+  };
+}

@@ -1,0 +1,145 @@
+// A peer that has a successor behind it, on the same connection: the conductor of a proxy, or the proxy of a conductor.
+
+import { isObject } from "../../base/objects.ts";
+import { Call } from "../../forward/call.ts";
+import { Peer, type PeerOptions, type Shape } from "../../forward/peer.ts";
+import { nobody, type Port } from "../../forward/port.ts";
+import { isNotification, notificationHead } from "../../forward/unread.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
+import { cancelMethod } from "../../jsonrpc/inbound-requests.ts";
+import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { memberText } from "../../jsonrpc/json-text.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import {
+  currentGeneration,
+  type Generation,
+  generationOfInitialize,
+  generationOfSuccessor,
+  sacpSentence,
+} from "./generations.ts";
+
+const version = '{"jsonrpc":"2.0",';
+
+/** What goes to the successor, and what comes from it. */
+interface Successor {
+  readonly port: Port;
+  intake: Port;
+}
+
+export interface SuccessorPeerOptions extends Omit<PeerOptions, "batches" | "unread"> {
+  readonly generation?: Generation | undefined;
+}
+
+export class SuccessorPeer extends Peer {
+  readonly successor: Successor;
+  /** How the peer writes envelopes. */
+  generation: Generation;
+  /** Called when it sends its own first message to its successor, before that is refused. */
+  wrappedInitialize: (generation: Generation) => void = () => undefined;
+  /** A client may send arrays; a conductor and a proxy of the current generation may not. */
+  isClient = false;
+  #envelopeHead: string;
+
+  constructor(transport: Transport, options: SuccessorPeerOptions) {
+    const { generation = currentGeneration, ...rest } = options;
+    // read at each array: the generation may become known later
+    const of: { peer?: SuccessorPeer } = {};
+    super(transport, {
+      ...rest,
+      unread: "session/update",
+      get batches() {
+        return of.peer?.isClient === true || of.peer?.generation.takesBatches === true ? "accept" : "reject";
+      },
+    });
+    of.peer = this;
+    this.generation = generation;
+    this.#envelopeHead = headOf(generation);
+    this.successor = { port: this.portOf(this.#envelope()), intake: nobody };
+  }
+
+  /** Sends its kind of first message to a proxy in place of `initialize`. */
+  get proxyPort(): Port {
+    const { port } = this;
+    return {
+      notify: (call) => port.notify(call),
+      request: (call, taker) =>
+        port.request(call.method === "initialize" ? call.named(this.generation.initialize) : call, taker),
+      unread: (text) => port.unread(text),
+    };
+  }
+
+  speaks(generation: Generation): void {
+    this.generation = generation;
+    this.#envelopeHead = headOf(generation);
+  }
+
+  #envelope(): Shape {
+    const open = () => `"method":${JSON.stringify(this.generation.successor)},"params":{`;
+    return {
+      method: () => this.generation.successor,
+      params: ({ method, params }) => ({ method, params }),
+      notificationText: (call) => `${version}${open()}${bodyOf(call)}}}`,
+      requestText: (call, id) => `${version}"id":${id},${open()}${bodyOf(call)}}}`,
+      unreadText: (text) => `${version}${open()}${text.slice(version.length)}}`,
+      cancel: (connection, requestId) => {
+        if (!this.generation.wrapsCancel) return connection.cancel(requestId);
+        const params = { method: cancelMethod, params: { requestId } };
+        void connection.notify(this.generation.successor, params);
+      },
+    };
+  }
+
+  protected override takesUnread(text: string): boolean {
+    if (!isNotification(text, this.#envelopeHead)) return super.takesUnread(text);
+    const inner = text.slice(this.#envelopeHead.length - updateHead.length + version.length, -1);
+    return this.passUnread(version + inner, this.successor.intake);
+  }
+
+  protected override request(call: Call, request: IncomingRequest): unknown {
+    const { method, params } = call;
+    const old = sacpSentence(method, params);
+    if (old !== undefined) throw new RequestError("method_not_found", old);
+    const generation = generationOfSuccessor(method);
+    if (generation === undefined) return super.request(call, request);
+    return this.pass(this.unwrapped(call, generation), request, this.successor.intake);
+  }
+
+  protected override notification(call: Call): undefined {
+    const { method } = call;
+    const generation = generationOfSuccessor(method);
+    if (generation === undefined) return super.notification(call);
+    const inner = this.unwrapped(call, generation);
+    if (inner.method === cancelMethod) {
+      const { requestId } = (inner.params ?? {}) as { readonly requestId?: unknown };
+      this.connection.cancelled(requestId);
+      return undefined;
+    }
+    this.hold(this.successor.intake.notify(inner));
+  }
+
+  /** The message in an envelope. Throws the error to answer with. */
+  protected unwrapped({ method, params, paramsText }: Call, generation: Generation): Call {
+    if (!isObject(params) || typeof params["method"] !== "string") {
+      const path = isObject(params) ? "/method" : "";
+      throw RequestError.invalidParams(`${method}: params must have the method of the wrapped message`, path);
+    }
+    const inner = params["method"];
+    if (generationOfInitialize(inner) !== undefined) {
+      this.wrappedInitialize(generation);
+      const message = `${inner} must not be in an envelope: a proxy sends initialize to its successor`;
+      throw new RequestError("invalid_request", message, { data: { reason: "wrapped_initialize" } });
+    }
+    const text = paramsText === undefined ? undefined : memberText(paramsText, "params");
+    return Call.within(inner, params["params"] ?? undefined, text === "null" ? undefined : text);
+  }
+}
+
+const updateHead = notificationHead("session/update");
+
+function headOf({ successor }: Generation): string {
+  return `${version}"method":"${successor}","params":{${updateHead.slice(version.length)}`;
+}
+
+function bodyOf({ method, paramsText }: Call): string {
+  return `"method":${JSON.stringify(method)}${paramsText === undefined ? "" : `,"params":${paramsText}`}`;
+}

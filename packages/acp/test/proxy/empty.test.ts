@@ -1,0 +1,104 @@
+// Empty proxies change nothing that a peer can see.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ChainPart, conductor, proxy } from "../../src/proxy.ts";
+import { memoryPair } from "../../src/transport/memory.ts";
+import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
+
+const empty = (n: number) => Array.from({ length: n }, (_, i) => proxy({ name: `p${i}`, version: "1" }));
+
+/** A client, a chain of these parts, and an agent by hand at its end. */
+function chained(parts: readonly ChainPart[], serve?: (message: Wire, peer: RawLinePeer) => void) {
+  const [clientEnd, chainEnd] = memoryPair();
+  const agents: RawLinePeer[] = [];
+  const started = Promise.withResolvers<RawLinePeer>();
+  const chain = conductor([
+    ...parts,
+    () => {
+      const [near, far] = memoryPair();
+      const agent = rawLinePeer(far, serve);
+      agents.push(agent);
+      started.resolve(agent);
+      return near;
+    },
+  ]);
+  chain.connect(chainEnd);
+  return { client: rawLinePeer(clientEnd), agent: started.promise, agents, chain };
+}
+
+/** The same chain with its last proxies in a chain of their own. */
+function nested(n: number): ChainPart[] {
+  if (n < 2) return empty(n);
+  const inner = conductor(empty(n - 1));
+  const asProcess = () => {
+    const [near, far] = memoryPair();
+    inner.connect(far);
+    return near;
+  };
+  return [...empty(1), asProcess];
+}
+
+const hello = { protocolVersion: 1, clientCapabilities: { x: [1] }, _unknown: { a: null } };
+
+async function transcript(parts: readonly ChainPart[]): Promise<unknown> {
+  const { client, agent: starting, chain } = chained(parts);
+  client.request("one", "initialize", hello);
+  const agent = await starting;
+  agent.answer(await agent.asked("initialize"), { protocolVersion: 1, agentCapabilities: {}, more: 1 });
+  await client.answered("one");
+  client.request(2, "session/new", { cwd: "/", mcpServers: [] });
+  agent.answer(await agent.asked("session/new"), { sessionId: "s" });
+  await client.answered(2);
+  client.request(3, "session/prompt", {
+    sessionId: "s",
+    prompt: [{ type: "text", text: "hi", extra: true }],
+  });
+  const prompt = await agent.asked("session/prompt");
+  for (let i = 0; i < 100; i++) {
+    agent.notify("session/update", {
+      sessionId: "s",
+      update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${i}` } },
+    });
+  }
+  agent.request("q", "session/request_permission", {
+    sessionId: "s",
+    toolCall: { toolCallId: "t" },
+    options: [],
+  });
+  client.answer(await client.asked("session/request_permission"), { outcome: { outcome: "cancelled" } });
+  await agent.answered("q");
+  agent.notify("_acme/invented", { list: [1, { two: 2 }] });
+  agent.answer(prompt, { stopReason: "end_turn", _meta: { k: 1 } });
+  await client.answered(3);
+  client.request(4, "_acme/ask", { why: "because" });
+  agent.send({
+    jsonrpc: "2.0",
+    id: (await agent.asked("_acme/ask")).id,
+    error: { code: 7, message: "no", data: null },
+  });
+  await client.answered(4);
+  await chain.close();
+  const withoutIds = (messages: readonly Wire[]) =>
+    messages.map(({ id, ...rest }) => ({ ...rest, hasId: id !== undefined }));
+  return {
+    client: client.got.map((message) => (message.method === undefined ? message : { ...message, id: 0 })),
+    agent: withoutIds(agent.got),
+  };
+}
+
+test("the transcript through 0 to 3 empty proxies, flat and nested, is the same (P1, P2, P5, P11, P12, P13, P24)", async () => {
+  const expected = await transcript([]);
+  for (const n of [1, 2, 3]) {
+    assert.deepEqual(await transcript(empty(n)), expected, `${n} proxies`);
+    assert.deepEqual(await transcript(nested(n)), expected, `${n} proxies, nested`);
+  }
+});
+
+test("nothing starts before initialize, and what comes before is refused (P3)", async () => {
+  const { client, agents } = chained(empty(1));
+  client.request(1, "session/new", {});
+  const { error } = await client.answered(1);
+  assert.equal(error?.code, -32600);
+  assert.equal(agents.length, 0);
+});
