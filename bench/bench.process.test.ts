@@ -45,6 +45,7 @@ const units = {
   "run.updates": "ms",
   "run.terminal": "ms",
   "sandbox.command": "ms",
+  "mcp.tool": "µs/call",
   "remote.ws": "k msg/s",
   "remote.sse": "k msg/s",
   "remote.ws-rpc": "µs/request",

@@ -12,6 +12,7 @@ import { chatEcho } from "./chat/echo.ts";
 import { chatFlood } from "./chat/flood.ts";
 import { transcriptScroll } from "./chat/scroll.ts";
 import { chatStartup } from "./chat/startup.ts";
+import { mcpTool } from "./mcp.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { relayBenchmarks } from "./relay.ts";
 import { manyBenchmarks } from "./remote/many.ts";
@@ -39,6 +40,7 @@ const benchmarks: readonly Benchmark[] = [
   agentLoad,
   ...runBenchmarks,
   sandboxCommand,
+  mcpTool,
   ...wireBenchmarks,
   ...manyBenchmarks,
   serveStartup,

@@ -26,7 +26,7 @@ export const sharedByCommands = [
   },
   {
     name: "core",
-    test: /\/dialects\/src\/\w+\.ts|\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/(?:base|dialect)|(?:wire|edition)\/[^/]+\.ts)/,
+    test: /\/dialects\/src\/\w+\.ts|\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/(?:base|dialect|mcp)|(?:wire|edition)\/[^/]+\.ts)/,
     minShareCount: 2,
   },
   { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },

@@ -8,6 +8,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { liveClaude, type Place, runClaude } from "./peers/claude.ts";
+import { claudeUsesTool, codexUsesTool } from "./peers/client-tools.ts";
 import { liveCodex } from "./peers/codex.ts";
 import { type MessagesModel, messagesModel } from "./peers/messages-model.ts";
 
@@ -22,6 +23,8 @@ const cases: Readonly<Record<string, (place: Place, model: MessagesModel) => Pro
   "claude-agent-acp, version 2: prompts, permissions, cancel, death": (place, model) =>
     liveClaude(place, model, 2),
   "claude-agent-acp under parley run: exit codes, sessions, refusals": runClaude,
+  "claude-agent-acp, through the bridge: a tool of the client": claudeUsesTool,
+  "codex-acp, through the bridge: a tool of the client": codexUsesTool,
   "codex-acp, version 1: prompts": (place) => liveCodex(place, 1),
   "codex-acp, version 2: prompts, a message while it works": (place) => liveCodex(place, 2),
 };

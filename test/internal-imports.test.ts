@@ -9,12 +9,13 @@ import { importsOf } from "./source-files.ts";
 /** The files without tests, by package. Write down a lower number with the change that reaches it. */
 const filesThatImportInternals: Readonly<Record<string, number>> = {
   acp: 0,
-  agent: 4,
+  agent: 3,
   cli: 32,
   client: 25,
   conformance: 7,
   dialects: 1,
   gateway: 7,
+  mcp: 0,
   review: 0,
   sandbox: 1,
 };

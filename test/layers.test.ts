@@ -13,14 +13,15 @@ const sources = repositoryFiles().filter((file) => /\.(?:ts|tsx|mjs|js)$/.test(f
 /** The packages that each package may import. Test files and test support may import any. */
 const packageMayImport: Readonly<Record<string, readonly string[]>> = {
   acp: [],
-  agent: ["acp", "review", "sandbox"],
+  agent: ["acp", "mcp", "review", "sandbox"],
   client: ["acp", "dialects", "sandbox"],
   conformance: ["acp", "dialects"],
   dialects: ["acp"],
   gateway: ["acp", "dialects"],
+  mcp: ["acp"],
   review: ["acp"],
   sandbox: ["acp"],
-  cli: ["acp", "agent", "client", "conformance", "dialects", "gateway", "review", "sandbox"],
+  cli: ["acp", "agent", "client", "conformance", "dialects", "gateway", "mcp", "review", "sandbox"],
 };
 
 /** The layers of the library, lowest first, and what each may import besides itself. */

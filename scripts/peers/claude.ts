@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** Nothing of the user's own: neither settings nor keys. */
-function environment({ folder, bin }: Place, model: MessagesModel): Record<string, string> {
+export function environment({ folder, bin }: Place, model: MessagesModel): Record<string, string> {
   return {
     PATH: `${bin}:${process.env.PATH ?? ""}`,
     HOME: folder,

@@ -1,5 +1,6 @@
 // A model on the loopback interface that speaks Anthropic's Messages API. What a user says decides what it does:
 //   RUN: COMMAND   calls the tool Bash, and says "done" when it has been told the result
+//   CALL: TOOL {}  calls the tool of an MCP server, and says "done" when it has been told the result
 //   HOLD           begins to answer and never ends
 //   anything else  is answered with "heard: " and what was said
 
@@ -45,6 +46,12 @@ export async function messagesModel(): Promise<MessagesModel> {
       const id = `toolu_${++calls}`;
       const input = JSON.stringify({ command, description: "what was asked for" });
       return answer(response, body, { type: "tool_use", id, name: "Bash", input: {} }, input);
+    }
+    const [, called, given = ""] = /CALL: (\w+) (\{.*?\})/.exec(said) ?? [];
+    const offered = body.tools?.find(({ name }) => called !== undefined && name.endsWith(`__${called}`));
+    if (offered !== undefined && !hasResult) {
+      const id = `toolu_${++calls}`;
+      return answer(response, body, { type: "tool_use", id, name: offered.name, input: {} }, given);
     }
     const words = hasResult ? "done" : `heard: ${said.trim().slice(-200)}`;
     answer(response, body, { type: "text", text: "" }, words, said.includes("HOLD") && hasBash);

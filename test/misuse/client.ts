@@ -10,6 +10,7 @@ import {
   type Prompt,
   type PromptResult,
 } from "@parley/acp";
+import type { McpChannel } from "@parley/acp/model";
 
 const info = { name: "misuse", version: "1" };
 
@@ -143,8 +144,16 @@ export const fake: ClientConnection = {
   disableProvider: async () => ({}),
   login: async () => ({}),
   logout: async () => ({}),
+  mcpServers: [],
+  mcp: () => fakeChannel,
   request: async () => undefined,
   notify: async () => undefined,
+  close: async () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+};
+
+const fakeChannel: McpChannel = {
+  request: async () => undefined,
   close: async () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 };

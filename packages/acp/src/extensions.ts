@@ -15,6 +15,7 @@ export {
   keptMessagesKey,
   keptRequestTokensKey,
   lostKey,
+  mcpMethod,
   modesKey,
   nameKey,
   notificationKey,

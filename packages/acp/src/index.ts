@@ -18,6 +18,7 @@ export type {
 export type { ContentBlock, PermissionOption, SessionConfigOption } from "./model/content.ts";
 export { textOf } from "./model/content-text.ts";
 export type { Entry } from "./model/entry.ts";
+export { McpFailure } from "./model/mcp.ts";
 export type { Files, TerminalHandle, Terminals } from "./model/services.ts";
 export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./model/update.ts";
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
@@ -66,5 +67,7 @@ export type {
   SessionState,
 } from "./peer/client/session/client-session.ts";
 export { httpTransport } from "./peer/http/http-transport.ts";
+export type { McpReceipt } from "./peer/mcp/receipts.ts";
+export type { SessionMcpServer } from "./peer/mcp/session-servers.ts";
 export { webSocketTransport } from "./transport/websocket.ts";
 export type { UnstableFeature, UnstableFeatures } from "./validation/unstable-features.ts";

@@ -2,6 +2,7 @@
 
 export { normalPath } from "./base/normal-path.ts";
 export { isObject, optional } from "./base/objects.ts";
+export { dialectMcpMethod } from "./edition/vendor-extensions.ts";
 export { errorCodes, errorKindOf, isErrorKind } from "./jsonrpc/error-kinds.ts";
 export { RequestError } from "./jsonrpc/errors.ts";
 export { gitPatch } from "./model/git-patch.ts";

@@ -5,6 +5,20 @@ export type * from "./model/ask.ts";
 export type { JsonConfigOption, JsonValue, OperationPermissionSubject } from "./model/custom-types.ts";
 export type { Entry, EntryBody } from "./model/entry.ts";
 export type {
+  McpBridge,
+  McpBridgedServer,
+  McpBridgeSession,
+  McpBridgeTarget,
+  McpCall,
+  McpCallOptions,
+  McpChannel,
+  McpConnectOptions,
+  McpErrorBody,
+  McpKit,
+  McpParams,
+  McpProvider,
+} from "./model/mcp.ts";
+export type {
   CustomUpdate,
   OutgoingCommand,
   OutgoingCommandInput,

@@ -99,6 +99,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
   "session_title",
   "session_status",
   "auth_status",
+  "mcp_over_acp",
 ];
 
 /**

@@ -170,13 +170,6 @@ export const commands: readonly Command[] = [
     load: async () => (await import("./bridge/bridge.ts")).run,
   },
   {
-    name: "bridge-mcp",
-    summary: "Serve the editor's tools over MCP, for the agent behind a bridge",
-    internal: true,
-    ownsOutput: true,
-    load: async () => (await import("./bridge/bridge-mcp.ts")).run,
-  },
-  {
     name: "completion",
     summary: "Print a shell completion script",
     details:

@@ -44,6 +44,8 @@ const dialect: Dialect = {
     overwriteKey,
     createDirectoriesKey,
     terminalOutputMethod,
+    // of its section 17.2
+    "_mcp/request",
   ],
   // its requests for files and terminals do not name their session
   oneSessionPerConnection: true,

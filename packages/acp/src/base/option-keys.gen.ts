@@ -15,7 +15,7 @@ export const sqliteStoreKeys: Keys = { path: true, durability: true, create: tru
 export const localTerminalsKeys: Keys = { cwd: true, env: true, maxTerminals: true, maxOutputByteLimit: true, killMs: true, pty: true, wrap: true, onOutput: true, onExit: true };
 
 /** The options of `AgentParts` (peer/agent/agent-definition.ts). */
-export const agentPartsKeys: Keys = { name: true, version: true, title: true, session: true, prompt: true, auth: true, providers: true, promptCapabilities: true, mcpCapabilities: true, concurrentPrompts: true, extensions: true, editions: true, unstable: true, exposeErrors: true, log: true, connection: true, _meta: true, handshakeMeta: true };
+export const agentPartsKeys: Keys = { name: true, version: true, title: true, session: true, prompt: true, auth: true, providers: true, promptCapabilities: true, mcp: true, mcpServers: true, mcpAgents: true, mcpCapabilities: true, concurrentPrompts: true, extensions: true, editions: true, unstable: true, exposeErrors: true, log: true, connection: true, _meta: true, handshakeMeta: true };
 
 /** Those of its groups. */
 export const agentPartsGroups: Readonly<Record<string, Keys>> = {
@@ -38,22 +38,22 @@ export const callKeys: Keys = { signal: true, _meta: true };
 export const loginKeys: Keys = { credentials: true, _meta: true, signal: true };
 
 /** The options of `ReopenOptions` (peer/client/client-connection.ts). */
-export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, cwd: true, additionalDirectories: true, mcpServers: true, systemPrompt: true, known: true, onUpdate: true, onEntry: true };
+export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, known: true, onUpdate: true, onEntry: true };
 
 /** The options of `SessionOptions` (peer/client/client-connection.ts). */
-export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpServers: true, systemPrompt: true, known: true, onUpdate: true, onEntry: true, _meta: true, signal: true };
+export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, known: true, onUpdate: true, onEntry: true, _meta: true, signal: true };
 
 /** The options of `SessionQueryOptions` (peer/client/client-connection.ts). */
 export const sessionQueryKeys: Keys = { cwd: true, archived: true, cursor: true, _meta: true, signal: true };
 
 /** The options of `ClientDefinition` (peer/client/client-definition.ts). */
-export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, log: true, connection: true, _meta: true, handshakeMeta: true };
+export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, mcp: true, permitTool: true, mcpReceipt: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, log: true, connection: true, _meta: true, handshakeMeta: true };
 
 /** Those of its groups. */
 export const clientDefinitionGroups: Readonly<Record<string, Keys>> = {
   auth: { terminal: true },
   extensions: { requests: true, notifications: true },
-  connection: { maxUnreadUpdates: true, maxUnreadChars: true, handshakeTimeoutMs: true, limits: true, tap: true, batches: true, noise: true, drainMs: true },
+  connection: { maxUnreadUpdates: true, maxUnreadChars: true, mcpReceiptMs: true, handshakeTimeoutMs: true, limits: true, tap: true, batches: true, noise: true, drainMs: true },
 };
 
 /** The options of `MetaOptions` (peer/client/session/client-session.ts). */

@@ -308,6 +308,14 @@ export const terminalOutputMethod = "_parley.dev/terminal_output";
 export const pushesOutputKey = "_parley.dev/pushesOutput";
 
 /**
+ * Asks an MCP server that the agent hosts. The agent names its servers by the same name in the `_meta` of its capabilities:
+ * `{ servers }`. The answer is `{ result }`, or `{ error }` where the server refused.
+ *
+ * A request, from clients to agents, since 0.1.0: `{ serverName, mcpMethod, mcpParams? }`.
+ */
+export const mcpMethod = "_parley.dev/mcp";
+
+/**
  * Opens a gate of a scripted agent, at which a step of its scenario waits.
  *
  * A notification, from clients to scripted agents, since 0.1.0: `{ gate }`.

@@ -147,6 +147,12 @@ export interface AgentCapabilities {
   readonly mcpHttp: boolean;
   /** Sessions may have MCP servers by the older HTTP+SSE. */
   readonly mcpSse: boolean;
+  /**
+   * Sessions may have MCP servers over ACP: in versions 1 and 2 servers of the client, in a dialect servers of other agents.
+   *
+   * @experimental
+   */
+  readonly mcpAcp: boolean;
   /** It has sessions. Always true on v1. */
   readonly sessions: boolean;
   /** `loadSession` works. */

@@ -38,6 +38,7 @@ export const agentPlaces: Places<AgentName> = {
   mcpStdio: [true, "session.mcp.stdio"],
   mcpHttp: ["=mcpCapabilities.http", "session.mcp.http"],
   mcpSse: ["=mcpCapabilities.sse", false],
+  mcpAcp: ["?mcpCapabilities.acp", "session.mcp.acp"],
   sessions: [true, "session"],
   load: ["=loadSession", "session"],
   resume: ["sessionCapabilities.resume", "session"],
@@ -64,6 +65,7 @@ export const agentPlaces: Places<AgentName> = {
 
 /** The capabilities that belong to unstable features. */
 const features = {
+  mcpAcp: "mcp_over_acp",
   fork: "fork",
   archive: "archive",
   sessionStatus: "session_status",

@@ -30,3 +30,6 @@ export function keepsWhenIdle(meta: Meta | undefined): boolean {
   const steering = meta?.[steeringKey];
   return isObject(steering) && steering["idleBehavior"] === "promptRequired";
 }
+
+/** The request to an MCP server that an agent hosts, in the dialect whose document has it. */
+export const dialectMcpMethod = "_mcp/request";

@@ -1,23 +1,25 @@
 // Describes MCP server failures for the user and the model, without credentials.
 
-import type { Transport } from "@modelcontextprotocol/client";
 import { stderrReason } from "@parley/acp/node";
+import type { EndReason } from "@parley/acp/transport";
 import { HostError } from "../network/public-addresses.ts";
 import { LoginNeeded, RenewalError } from "../oauth/server-login.ts";
 import { oneLine } from "../text/safe-text.ts";
 import type { ServerEntry } from "./server-entry.ts";
-import { StdioTransport } from "./stdio-transport.ts";
 
-export function describeFailure(
-  error: unknown,
-  entry: ServerEntry,
-  transport: Transport | undefined,
-): string {
-  return entry.secrets.scrub(`The MCP server ${entry.name} ${reasonOf(error, entry, transport)}`);
+interface Ending {
+  readonly end: EndReason | undefined;
 }
 
-function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | undefined): string {
-  const end = transport instanceof StdioTransport ? transport.end : undefined;
+/** `connection` is the one that failed. A connection that was never open says why as the cause of the error. */
+export function describeFailure(error: unknown, entry: ServerEntry, connection?: Ending): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const first = connection === undefined && entry.type !== "acp" ? inner : error;
+  const { end } = connection ?? (first as Partial<Ending>);
+  return entry.secrets.scrub(`The MCP server ${entry.name} ${reasonOf(first, entry, end)}`);
+}
+
+function reasonOf(error: unknown, entry: ServerEntry, end: EndReason | undefined): string {
   if (end !== undefined) {
     const stderr = stderrReason(end.stderr ?? "");
     return `is not running: ${end.message ?? "it closed its output"}.${stderr === "" ? "" : `\nIt wrote:\n${stderr}`}`;
@@ -36,7 +38,7 @@ function reasonOf(error: unknown, entry: ServerEntry, transport: Transport | und
   const host = causeIn(error, HostError);
   if (host !== undefined) return `cannot be used: ${host.message}.`;
   const cause = causeOf(error);
-  if (cause !== undefined && entry.type !== "stdio") {
+  if (cause !== undefined && (entry.type === "http" || entry.type === "sse")) {
     return `cannot be reached at ${URL.parse(entry.url)?.origin ?? "its address"}: ${cause}.`;
   }
   return `answered with an error: ${message}`;
@@ -57,7 +59,7 @@ interface ErrorFields extends Error {
 
 /** How the user logs in outside a session. */
 function loginAdvice(entry: ServerEntry): string {
-  const name = entry.type === "stdio" ? entry.name : entry.loginName;
+  const name = "loginName" in entry ? entry.loginName : entry.name;
   // the address may be of a file of the workspace, and the line is for a shell
   const word = /^[\w@%+=:,./-]+$/.test(name) ? name : `'${oneLine(name).replaceAll("'", "'\\''")}'`;
   return `run parley agent mcp login ${word}`;

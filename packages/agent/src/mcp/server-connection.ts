@@ -3,35 +3,29 @@
 import { pathToFileURL } from "node:url";
 import type {
   CallToolResult,
-  Client,
+  ElicitRequestParams,
   GetPromptResult,
   Progress,
   Prompt,
   ReadResourceResult,
-  RequestOptions,
   Resource,
+  SpecTypeName,
+  SpecTypes,
   Tool,
-  Transport,
 } from "@modelcontextprotocol/client";
-import { abortable } from "@parley/acp/jsonrpc";
+import { abortable, isObject } from "@parley/acp/jsonrpc";
+import type { McpChannel, McpParams } from "@parley/acp/model";
+import { connectMcp, type McpConnection, type McpHost } from "@parley/mcp";
 import { checkedFetch } from "../network/pinned-request.ts";
 import type { ServerLogin } from "../oauth/server-login.ts";
 import type { ServerQuestions } from "./elicitation.ts";
 import { describeFailure } from "./failure.ts";
-import { accessOf, type RemoteEntry, type ServerEntry } from "./server-entry.ts";
-import { settlingFetch } from "./settled-answers.ts";
-import { StdioTransport } from "./stdio-transport.ts";
+import { accessOf, type ServerEntry } from "./server-entry.ts";
 
-/** From the start of the process to the answer to `initialize`. */
-const startMs = 30_000;
-/** Without an answer or progress. */
-const callMs = 5 * 60_000;
-/** Regardless of progress. */
-const longestCallMs = 60 * 60_000;
-/** Until a server counts as lost. */
-const pingMs = 10_000;
-/** For ending the session of an HTTP server. */
-const terminateMs = 1_000;
+/** Turns wait for the lists: all of their pages have the time of a start. */
+const listMs = 30_000;
+/** A list that never ends is cut here. */
+const mostPages = 64;
 
 export interface ConnectionOptions {
   /** The agent's version. */
@@ -59,196 +53,194 @@ export async function openConnection(
   entry: ServerEntry,
   options: ConnectionOptions,
 ): Promise<ServerConnection> {
-  const mcp = await import("@modelcontextprotocol/client");
-  options.signal.throwIfAborted();
-  const { offered } = options.questions;
-  const capabilities = { roots: { listChanged: true }, ...(offered && { elicitation: offered }) };
-  const client = new mcp.Client(
-    { name: "parley", title: "Parley", version: options.version },
-    { capabilities, listChanged: listChanged(options) },
-  );
-  if (offered !== undefined) forwardQuestions(client, entry, options.questions);
-  client.setRequestHandler("roots/list", () => ({
-    roots: options.roots().map((path) => ({ uri: pathToFileURL(path).href })),
-  }));
-  let connection: ServerConnection | undefined;
+  const { signal } = options;
+  signal.throwIfAborted();
   try {
-    const transport =
-      entry.type === "stdio" ? new StdioTransport(entry) : remoteTransport(mcp, entry, options);
-    connection = new ServerConnection(entry, client, transport, options.login);
-    const timeout = entry.timeoutMs ?? startMs;
-    // the handshake has its own timeout, but opening the stream has none
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
-    await abortable(signal, client.connect(transport, { timeout, signal }));
-    connection.watch(() => options.ended());
-    return connection;
+    if (entry.type === "acp")
+      return await ServerConnection.on(entry, await entry.connect({ signal }), options);
+    const { server, cwd, timeoutMs } = entry;
+    const connection = await connectMcp(server, { cwd, timeoutMs, signal, host: hostOf(entry, options) });
+    return await ServerConnection.on(entry, connection, options, connection);
   } catch (error) {
-    const failure = new Error(describeFailure(error, entry, connection?.transport));
-    await connection?.close();
-    throw failure;
+    throw new Error(describeFailure(error, entry));
   }
 }
 
 export class ServerConnection {
   readonly #entry: ServerEntry;
-  readonly #client: Client;
-  readonly #transport: Transport;
+  readonly #channel: McpChannel;
+  /** The one that we opened; undefined for a server of the client. */
+  readonly #own: McpConnection | undefined;
   readonly #login: ServerLogin | undefined;
-  #closing: Promise<void> | undefined;
-  #pinging: Promise<unknown> | undefined;
-  /** Aborts when an HTTP server is lost: its streams end silently, and the MCP client would wait forever. */
-  readonly #lost = new AbortController();
+  readonly #capabilities: Readonly<Record<string, unknown>>;
 
-  constructor(entry: ServerEntry, client: Client, transport: Transport, login?: ServerLogin) {
-    this.#login = login;
+  static async on(
+    entry: ServerEntry,
+    channel: McpChannel,
+    { login, signal }: Pick<ConnectionOptions, "login" | "signal">,
+    own?: McpConnection,
+  ): Promise<ServerConnection> {
+    const found = await channel.request("server/discover", {}, { signal });
+    const capabilities = isObject(found) && isObject(found["capabilities"]) ? found["capabilities"] : {};
+    return new ServerConnection(entry, channel, capabilities, login, own);
+  }
+
+  private constructor(
+    entry: ServerEntry,
+    channel: McpChannel,
+    capabilities: Readonly<Record<string, unknown>>,
+    login: ServerLogin | undefined,
+    own: McpConnection | undefined,
+  ) {
     this.#entry = entry;
-    this.#client = client;
-    this.#transport = transport;
-  }
-
-  /** Calls `ended` when the connection ends by itself. */
-  watch(ended: () => void): void {
-    this.#client.onclose = ended;
-    if (this.#entry.type === "stdio") return;
-    this.#client.onerror = () => {
-      if (this.#lost.signal.aborted) return;
-      this.#pinging ??= this.#client
-        .ping({ timeout: pingMs })
-        .catch((error: unknown) => {
-          this.#lost.abort(error);
-          ended();
-        })
-        .finally(() => {
-          this.#pinging = undefined;
-        });
-    };
-  }
-
-  get transport(): Transport {
-    return this.#transport;
+    this.#channel = channel;
+    this.#capabilities = capabilities;
+    this.#login = login;
+    this.#own = own;
   }
 
   get hasResources(): boolean {
-    return this.#client.getServerCapabilities()?.resources !== undefined;
+    return this.#capabilities["resources"] !== undefined;
   }
 
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
-    if (this.#client.getServerCapabilities()?.tools === undefined) return [];
-    return (await this.#list((options) => this.#client.listTools(undefined, options), signal)).tools;
+    if (this.#capabilities["tools"] === undefined) return [];
+    return (await this.#listed("tools/list", "ListToolsResult", signal)).flatMap(({ tools }) => tools);
   }
 
   async prompts(signal: AbortSignal): Promise<readonly Prompt[]> {
-    if (this.#client.getServerCapabilities()?.prompts === undefined) return [];
-    return (await this.#list((options) => this.#client.listPrompts(undefined, options), signal)).prompts;
+    if (this.#capabilities["prompts"] === undefined) return [];
+    return (await this.#listed("prompts/list", "ListPromptsResult", signal)).flatMap(
+      ({ prompts }) => prompts,
+    );
   }
 
   async resources(call: CallOptions): Promise<readonly Resource[]> {
-    return (await this.#ask((options) => this.#client.listResources(undefined, options), call)).resources;
+    const pages = await this.#pages("resources/list", "ListResourcesResult", call);
+    return pages.flatMap(({ resources }) => resources);
   }
 
   callTool(name: string, input: Record<string, unknown>, call: CallOptions): Promise<CallToolResult> {
-    return this.#ask((options) => this.#client.callTool({ name, arguments: input }, options), call);
+    return this.#ask("tools/call", "CallToolResult", { name, arguments: input }, call);
   }
 
   prompt(name: string, args: Record<string, string>, call: CallOptions): Promise<GetPromptResult> {
-    return this.#ask((options) => this.#client.getPrompt({ name, arguments: args }, options), call);
+    return this.#ask("prompts/get", "GetPromptResult", { name, arguments: args }, call);
   }
 
   resource(uri: string, call: CallOptions): Promise<ReadResourceResult> {
-    return this.#ask((options) => this.#client.readResource({ uri }, options), call);
+    return this.#ask("resources/read", "ReadResourceResult", { uri }, call);
   }
 
   /** Tells the server that the roots have changed. */
   async rootsChanged(): Promise<void> {
-    await this.#client.sendRootsListChanged();
+    await this.#own?.notify("notifications/roots/list_changed");
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return this.#channel.close();
   }
 
-  async #close(): Promise<void> {
-    this.#client.onclose = () => undefined;
-    this.#client.onerror = () => undefined;
-    const transport = this.#transport as { terminateSession?: () => Promise<void> }; // HTTP has it
-    if (transport.terminateSession !== undefined) {
-      const late = AbortSignal.timeout(terminateMs);
-      await abortable(late, transport.terminateSession()).catch(() => undefined);
-    }
-    await this.#client.close().catch(() => undefined);
-    await this.#transport.close().catch(() => undefined);
-  }
-
-  /** Turns wait for the lists: all of their pages have the time of a start. */
-  async #list<Result>(
-    send: (options: RequestOptions) => Promise<Result>,
+  async #listed<Name extends SpecTypeName>(
+    method: string,
+    type: Name,
     signal: AbortSignal,
-  ): Promise<Result> {
-    const late = AbortSignal.timeout(this.#entry.timeoutMs ?? startMs);
+  ): Promise<SpecTypes[Name][]> {
+    const late = AbortSignal.timeout(this.#entry.timeoutMs ?? listMs);
     try {
-      return await this.#ask(send, { signal: AbortSignal.any([signal, late]) });
+      return await abortable(late, this.#pages(method, type, { signal: AbortSignal.any([signal, late]) }));
     } catch (error) {
       if (!late.aborted || signal.aborted) throw error;
-      throw new Error(describeFailure(late.reason, this.#entry, this.#transport));
+      throw new Error(describeFailure(late.reason, this.#entry, this.#own));
     }
   }
 
-  async #ask<Result>(
-    send: (options: RequestOptions) => Promise<Result>,
+  async #pages<Name extends SpecTypeName>(
+    method: string,
+    type: Name,
+    call: CallOptions,
+  ): Promise<SpecTypes[Name][]> {
+    const pages: SpecTypes[Name][] = [];
+    let cursor: unknown;
+    do {
+      const page = await this.#ask(method, type, cursor === undefined ? {} : { cursor }, call);
+      pages.push(page);
+      cursor = (page as { nextCursor?: unknown }).nextCursor;
+    } while (cursor !== undefined && pages.length < mostPages);
+    return pages;
+  }
+
+  async #ask<Name extends SpecTypeName>(
+    method: string,
+    type: Name,
+    params: McpParams,
     { signal, onProgress }: CallOptions,
-  ): Promise<Result> {
-    const { secrets, timeoutMs: timeout = callMs } = this.#entry;
-    const onprogress = (progress: Progress) => onProgress?.(secrets.clean(progress));
+  ): Promise<SpecTypes[Name]> {
+    const { secrets } = this.#entry;
     try {
-      const sent = send({
+      const result = await this.#channel.request(method, params, {
         signal,
-        timeout,
-        ...(onProgress === undefined
-          ? {}
-          : { onprogress, resetTimeoutOnProgress: true, maxTotalTimeout: Math.max(longestCallMs, timeout) }),
+        ...(onProgress !== undefined && {
+          // as: each field is shown as it is
+          onNotification: (sent, progress) =>
+            sent === "notifications/progress" && onProgress(secrets.clean(progress as unknown as Progress)),
+        }),
       });
-      const result = await abortable(this.#lost.signal, sent);
-      return secrets.clean(result);
+      return secrets.clean(await validated(method, type, result));
     } catch (error) {
       signal.throwIfAborted();
       const { name, requiredScope } = error as { name?: unknown; requiredScope?: unknown }; // each is checked
       // the user is asked with the next turn
       if (name === "InsufficientScopeError" && typeof requiredScope === "string")
         this.#login?.needsMore(requiredScope);
-      throw new Error(describeFailure(error, this.#entry, this.#transport));
+      throw new Error(describeFailure(error, this.#entry, this.#own));
     }
   }
 }
 
-/** Passes the server's questions on, without its credentials. */
-function forwardQuestions(client: Client, { name, secrets }: ServerEntry, questions: ServerQuestions): void {
-  client.setRequestHandler("elicitation/create", ({ params }) => questions.ask(name, secrets.clean(params)));
-  client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
-    questions.done(name, params.elicitationId),
+/** A server may answer anything. */
+async function validated<Name extends SpecTypeName>(
+  method: string,
+  type: Name,
+  result: unknown,
+): Promise<SpecTypes[Name]> {
+  const { specTypeSchemas } = await import("@modelcontextprotocol/client");
+  const { issues, value } = specTypeSchemas[type]["~standard"].validate(result) as {
+    issues?: readonly { readonly message: string; readonly path?: readonly unknown[] }[];
+    value: SpecTypes[Name];
+  };
+  const [first] = issues ?? [];
+  if (first === undefined) return value;
+  throw new Error(
+    `its result of ${method} is not valid: ${(first.path ?? []).map(String).join("/")}: ${first.message}`,
   );
 }
 
-function listChanged({ changed }: ConnectionOptions) {
-  // the server's owner fetches the lists
-  const options = (list: "tools" | "prompts") => ({ autoRefresh: false, onChanged: () => changed(list) });
-  return { tools: options("tools"), prompts: options("prompts") };
-}
-
-function remoteTransport(
-  { StreamableHTTPClientTransport, SSEClientTransport }: typeof import("@modelcontextprotocol/client"),
-  entry: RemoteEntry,
-  { privateHosts, login }: ConnectionOptions,
-): Transport {
-  const { type, url, headers } = entry;
-  const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    throw new TypeError("its url must begin with http:// or https://");
-  }
-  // the client does not follow redirects to other hosts, which would get the headers
-  const fetch = settlingFetch(checkedFetch(accessOf(entry, privateHosts)));
-  const options = { requestInit: { headers }, fetch, ...(login && { authProvider: login }) };
-  return type === "http"
-    ? new StreamableHTTPClientTransport(parsed, options)
-    : new SSEClientTransport(parsed, options);
+/** What the server may ask, and how it is reached. Questions pass on without its credentials. */
+function hostOf(
+  entry: Exclude<ServerEntry, { type: "acp" }>,
+  { version, roots, changed, ended, questions, privateHosts, login }: ConnectionOptions,
+): McpHost {
+  const { name, secrets } = entry;
+  const { offered } = questions;
+  return {
+    info: { name: "parley", title: "Parley", version },
+    capabilities: { roots: { listChanged: true }, ...(offered && { elicitation: offered }) },
+    async request(method, params) {
+      if (method === "roots/list")
+        return { roots: roots().map((path) => ({ uri: pathToFileURL(path).href })) };
+      // as: the client has validated it
+      return questions.ask(name, secrets.clean(params as unknown as ElicitRequestParams));
+    },
+    notification(method, params) {
+      if (method === "notifications/tools/list_changed") changed("tools");
+      if (method === "notifications/prompts/list_changed") changed("prompts");
+      const id = params?.["elicitationId"];
+      if (method === "notifications/elicitation/complete" && typeof id === "string") questions.done(name, id);
+    },
+    ended,
+    // redirects to other hosts, which would get the headers, are not followed
+    ...(entry.type !== "stdio" && { fetch: checkedFetch(accessOf(entry, privateHosts)) }),
+    auth: login,
+  };
 }

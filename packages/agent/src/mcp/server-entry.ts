@@ -1,10 +1,8 @@
-// Parses the description of an MCP server. `cwd`, `timeout`, `tools` and `oauth` are
-// extensions, also accepted in `_meta`.
+// Parses the description of an MCP server. `timeout`, `tools` and `oauth` are extensions, also accepted in `_meta`.
 
-import { isAbsolute, join } from "node:path";
 import { extensionIn, originKey } from "@parley/acp/extensions";
 import { isObject, optional } from "@parley/acp/jsonrpc";
-import type { McpServer } from "@parley/acp/model";
+import type { McpChannel, McpServer } from "@parley/acp/model";
 import { secretsIn } from "@parley/acp/redact";
 import type { FetchAccess } from "../network/pinned-request.ts";
 import type { OwnClient } from "../oauth/server-login.ts";
@@ -19,15 +17,25 @@ interface CommonEntry {
   readonly secrets: HiddenSecrets;
 }
 
-export interface StdioEntry extends CommonEntry {
-  readonly type: "stdio";
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+/** A server that is started or reached from here. */
+interface OwnEntry extends CommonEntry {
+  /** As it was described. */
+  readonly server: McpServer;
+  /** The working directory of the session. */
   readonly cwd: string;
 }
 
-export interface RemoteEntry extends CommonEntry {
+export interface StdioEntry extends OwnEntry {
+  readonly type: "stdio";
+}
+
+/** A server of the client, or of an agent that the client named: it is reached over the connection. */
+export interface AcpEntry extends CommonEntry {
+  readonly type: "acp";
+  connect(options: { readonly signal: AbortSignal }): Promise<McpChannel>;
+}
+
+export interface RemoteEntry extends OwnEntry {
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -39,7 +47,7 @@ export interface RemoteEntry extends CommonEntry {
   readonly oauth: OwnClient | undefined;
 }
 
-export type ServerEntry = StdioEntry | RemoteEntry;
+export type ServerEntry = StdioEntry | RemoteEntry | AcpEntry;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -59,22 +67,14 @@ export function readEntry(server: McpServer, cwd: string): ServerEntry {
     const oauth = isOfWorkspace ? undefined : ownClient(extra["oauth"]);
     const hidden = oauth?.clientSecret === undefined ? [] : [oauth.clientSecret];
     const secrets = new HiddenSecrets([...Object.values(headers), ...secretsIn({ url }), ...hidden]);
-    const common = { name, timeoutMs, tools, secrets };
+    const common = { name, server, cwd, timeoutMs, tools, secrets };
     return { type: fields["type"], ...common, url, headers, isOfWorkspace, loginName, oauth };
   }
-  const given = typeof extra["cwd"] === "string" ? extra["cwd"] : "";
-  const env = pairs(fields["env"]);
-  return {
-    type: "stdio",
-    name,
-    command: String(fields["command"]),
-    args: Array.isArray(fields["args"]) ? fields["args"].map(String) : [],
-    env,
-    cwd: isAbsolute(given) ? given : join(cwd, given),
-    timeoutMs,
-    tools,
-    secrets: new HiddenSecrets(secretsIn({ env })),
-  };
+  const { connect } = server as Partial<AcpEntry>; // the servers of a session have it
+  if (fields["type"] === "acp" && connect !== undefined)
+    return { type: "acp", name, timeoutMs, tools, secrets: new HiddenSecrets([]), connect };
+  const secrets = new HiddenSecrets(secretsIn({ env: pairs(fields["env"]) }));
+  return { type: "stdio", name, server, cwd, timeoutMs, tools, secrets };
 }
 
 /** What the requests of a server may reach. The user named exactly its host and port, unless files of the workspace did. */

@@ -72,7 +72,7 @@ export class Server {
   /** Begins a login in the browser. The server starts again when it ends well. Rejects with an Error for the user. */
   async beginLogin(): Promise<BrowserLogin> {
     const entry = this.#entry;
-    if (entry.type === "stdio" || this.#login === undefined) throw new Error(`${this.name} takes no login`);
+    if (!("loginName" in entry) || this.#login === undefined) throw new Error(`${this.name} takes no login`);
     const { browserLogin } = await import("./remote-login.ts");
     const begun = await browserLogin(entry, this.#login, this.#options.privateHosts);
     return {
@@ -157,7 +157,7 @@ export class Server {
 
   async #ownLogin(): Promise<ServerLogin | undefined> {
     const { logins, privateHosts } = this.#options;
-    if (this.#entry.type === "stdio" || logins === undefined) return undefined;
+    if (!("loginName" in this.#entry) || logins === undefined) return undefined;
     const { loginOf } = await import("./remote-login.ts");
     return loginOf(this.#entry, logins, privateHosts);
   }

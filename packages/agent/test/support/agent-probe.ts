@@ -107,6 +107,8 @@ export interface TalkOptions extends Partial<Omit<CodingAgentOptions, "version">
   readonly answers?: readonly string[];
   readonly clientDefinition?: Partial<ClientDefinition>;
   readonly mcpServers?: readonly McpServer[];
+  /** What the client offers itself. */
+  readonly clientTools?: readonly object[];
 }
 
 /** Runs a test in both versions, each in its own folder with these files. */
@@ -142,7 +144,15 @@ export function temporaryFolder(context: TestContext, files: Readonly<Record<str
 export async function connected(
   options: TalkOptions,
 ): Promise<{ agent: ClientConnection; asks: PermissionRequest[]; log: string[]; end(): Promise<void> }> {
-  const { version, cwd: _, mcpServers: __, answers = [], clientDefinition = {}, ...agentOptions } = options;
+  const {
+    version,
+    cwd: _,
+    mcpServers: __,
+    clientTools: ___,
+    answers = [],
+    clientDefinition = {},
+    ...agentOptions
+  } = options;
   const [left, right] = memoryPair();
   const asks: PermissionRequest[] = [];
   const log: string[] = [];
@@ -175,12 +185,13 @@ export async function connected(
 }
 
 export async function talk(options: TalkOptions): Promise<Talk> {
-  const { cwd, mcpServers = [] } = options;
+  const { cwd, mcpServers = [], clientTools = [] } = options;
   const link = await connected(options);
   const updates: SessionUpdate[] = [];
   const session = await link.agent.newSession({
     cwd,
     mcpServers,
+    ...(clientTools.length > 0 && { tools: clientTools }),
     onUpdate: (update) => void updates.push(update),
   });
   return { ...link, session, updates, cwd };

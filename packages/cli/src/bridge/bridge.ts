@@ -56,8 +56,8 @@ async function serve({ as, agentEdition, isStrict, command, args, log }: Bridge)
     log: log.log,
     readText: readWorkspaceText,
     clientTools: async (services: ClientToolServices) => {
-      const { offerClientTools } = await import("./tool-socket.ts");
-      return offerClientTools(services, log.log);
+      const { offerClientTools } = await import("./client-tools.ts");
+      return offerClientTools(services);
     },
   });
   between.editions.then(

@@ -40,7 +40,7 @@ test("bash completes commands, their second words, and their options", () => {
   assert.deepEqual(offered("run", "--ti"), ["--timeout"]);
   assert.deepEqual(offered("help", "ru"), ["run"]);
   assert.deepEqual(offered("help", "sessions", "s"), ["show", "search"]);
-  assert.ok(!offered("").includes("bridge-mcp"), "what people do not start is not offered");
+  assert.ok(!offered("").includes("completion-words"), "what people do not start is not offered");
 });
 
 test("bash completes values: words, agents, files", () => {

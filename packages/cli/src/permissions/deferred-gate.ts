@@ -10,6 +10,7 @@ export function deferredGate(
 ): ManagedGate {
   return {
     permission: async (ask, context) => (await opening).gate.permission(ask, context),
+    tool: async (call, context) => (await opening).gate.tool(call, context),
     veto: async (session, params, signal) => (await opening).gate.veto(session, params, signal),
     services(session) {
       const gate = opened()?.gate;

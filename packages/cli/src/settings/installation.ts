@@ -45,11 +45,6 @@ function realPath(path: string): string | undefined {
 /** The JSON schema that editors check the config file with. */
 export const configSchemaFile = fileOf("config.schema.json");
 
-/** Arguments for Node that start the command without the launcher. */
-export const mainArguments: readonly string[] = isSource
-  ? ["--conditions=parley-source", fileOf("src/main.ts")]
-  : [fileOf("dist/main.js")];
-
 export function ownVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(fileOf("package.json"), "utf8"));
   return String((manifest as { version?: unknown }).version); // our own file

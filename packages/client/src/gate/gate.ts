@@ -1,6 +1,6 @@
 // The permission gate: decides and performs every question, file access and command of an agent.
 
-import type { ClientDefinition, ClientPolicy, SessionUpdate } from "@parley/acp";
+import { type ClientDefinition, type ClientPolicy, RequestError, type SessionUpdate } from "@parley/acp";
 import type { Verdict } from "../rules/decide-by-rules.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -14,7 +14,7 @@ import type { GateOptions } from "./gate-options.ts";
 import { type GatedSession, GateState } from "./gate-state.ts";
 import { type GatedFiles, gatedFiles } from "./gated-files.ts";
 import { type GatedTerminals, gatedTerminals } from "./gated-terminals.ts";
-import { policyOf } from "./policy-of-gate.ts";
+import { permitTool, policyOf } from "./policy-of-gate.ts";
 import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
@@ -24,6 +24,8 @@ export interface Gate extends Pick<DecisionReports, "refusals" | "refused" | "vi
   readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** For a client's definition. The same for the same session object. */
   services(session: GatedSession): { readonly files: GatedFiles; readonly terminals: GatedTerminals };
+  /** For a client's definition: rejects with RequestError "permission_denied" for a tool of the client that may not run. */
+  readonly tool: NonNullable<ClientDefinition["permitTool"]>;
   /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with RequestError "invalid_params". */
   veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
   /** What the rules say, without asking anybody and without doing anything. */
@@ -57,6 +59,11 @@ export function permissionGate(
       if (session === undefined) return { outcome: "cancelled" };
       const answered = await answerQuestion(ask, stateOf(session), effects, signal);
       return answered?.answer ?? { outcome: "cancelled" };
+    },
+    async tool(call, { session, signal }) {
+      if (session === undefined)
+        throw RequestError.permissionDenied("permission denied: it belongs to no session");
+      await permitTool(call, stateOf(session), signal, effects);
     },
     async veto(session, params, signal) {
       const { subjects, isSearch } = readVeto(params, session.cwd);

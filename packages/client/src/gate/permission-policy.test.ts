@@ -80,6 +80,17 @@ test("reads, writes and commands are decided by the rules, with a reason for a n
   assert.ok(typeof outside === "object" && outside.decision === "deny" && outside.reason !== undefined);
 });
 
+test("a tool of the client is decided by the rules for MCP, and an answer is remembered (M22)", async (t) => {
+  const { decide, remember } = permissionPolicy({ rules: "allow mcp sums/add\ndeny mcp files/*" });
+  const context = contextOf(folder(t));
+  const call = (server: string, tool: string) => ({ type: "mcp", server, tool, arguments: {} }) as const;
+  assert.equal(await decide(call("sums", "add"), context), "allow");
+  assert.partialDeepStrictEqual(await decide(call("files", "wipe"), context), { decision: "deny" });
+  assert.equal(await decide(call("sums", "sub"), context), "ask");
+  await remember(call("sums", "sub"), option("allow_always"), context);
+  assert.equal(await decide(call("sums", "sub"), context), "allow");
+});
+
 test("nothing is decided for what belongs to no session", async () => {
   const { decide } = permissionPolicy({ rules: "allow *" });
   const context = { session: undefined, signal: new AbortController().signal };

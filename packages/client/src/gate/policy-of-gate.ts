@@ -6,13 +6,15 @@ import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { answerQuestion, rememberAnswer } from "./agent-question.ts";
-import type { Effects } from "./effects.ts";
+import type { Effects, Prepared } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GatedSession, GateState } from "./gate-state.ts";
 import { gatedFiles } from "./gated-files.ts";
 import { gatedTerminals, isShellLine } from "./gated-terminals.ts";
 
 type EffectRequest = Exclude<PolicyRequest, { type: "permission" }>;
+
+type ToolRequest = Extract<EffectRequest, { type: "mcp" }>;
 
 export function policyOf(
   stateOf: (session: GatedSession) => GateState,
@@ -48,6 +50,7 @@ async function decideEffect(
   effects: Effects,
   options: GateOptions,
 ): Promise<PolicyDecision> {
+  if (request.type === "mcp") return decideTool(request, state, signal, effects);
   let isDecided = false;
   const deciding: Pick<Effects, "perform"> = {
     async perform(...given) {
@@ -73,8 +76,44 @@ async function decideEffect(
   }
 }
 
+async function decideTool(
+  request: ToolRequest,
+  state: GateState,
+  signal: AbortSignal,
+  effects: Effects,
+): Promise<PolicyDecision> {
+  const subject = subjectOf(request);
+  try {
+    return (await effects.decide(state, subject, async () => nothingToDo(subject), signal)) ? "allow" : "ask";
+  } catch (error) {
+    if (error instanceof RequestError || error instanceof ConnectionError)
+      return { decision: "deny", reason: error.message };
+    throw error;
+  }
+}
+
+/** Decides about a call of a tool that this client performs. Rejects with RequestError "permission_denied". */
+export async function permitTool(
+  request: ToolRequest,
+  state: GateState,
+  signal: AbortSignal,
+  effects: Effects,
+): Promise<void> {
+  const subject = subjectOf(request);
+  await effects.perform(state, subject, async () => nothingToDo(subject), signal);
+}
+
+/** The client performs it once it is allowed. */
+function nothingToDo(subject: Subject): Prepared<undefined> {
+  return { subject, run: async () => undefined };
+}
+
 /** What an answer is remembered for. */
 function subjectOf(request: EffectRequest): Subject {
+  if (request.type === "mcp") {
+    const { server, tool: name } = request;
+    return { origin: "op", operation: "mcp", tool: { server, name } };
+  }
   if (request.type !== "execute")
     return { origin: "op", operation: request.type, path: canonicalPath(request.path) };
   const { command, args, env } = request;

@@ -43,7 +43,7 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
     ...own,
     ...(gate === undefined
       ? handlers(options, sessions)
-      : { requestPermission: gate.permission, ...services(gate) }),
+      : { requestPermission: gate.permission, permitTool: gate.tool ?? refuseTool, ...services(gate) }),
     elicitationCompleted(elicitationId, notice) {
       visits.get(elicitationId)?.abort();
       own.elicitationCompleted?.(elicitationId, notice);
@@ -64,6 +64,11 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
   };
 }
 
+/** A gate that knows no tools allows none. */
+function refuseTool(): never {
+  throw RequestError.permissionDenied("permission denied: nobody is there to decide about tools");
+}
+
 /** Tells of a session that another client has taken, also while nothing runs in it. */
 function takenNotice(
   { extensions, onEvent }: ManageAgentOptions,
@@ -82,7 +87,7 @@ function takenNotice(
 /** The options that go to `client()` as they are. */
 function ownPart(options: ManageAgentOptions): Omit<ClientDefinition, "auth" | "elicit"> {
   const { name, version, title, elicitationCompleted, strict, extensions, editions, unstable } = options;
-  const { log, connection, _meta } = options;
+  const { log, connection, mcp, mcpReceipt, _meta } = options;
   return {
     name,
     version,
@@ -95,6 +100,8 @@ function ownPart(options: ManageAgentOptions): Omit<ClientDefinition, "auth" | "
       unstable,
       log,
       connection,
+      mcp,
+      mcpReceipt,
       _meta,
     }),
   };
@@ -102,15 +109,19 @@ function ownPart(options: ManageAgentOptions): Omit<ClientDefinition, "auth" | "
 
 /** The handlers of the app, which gets its own sessions. */
 function handlers(
-  { requestPermission, files, terminals, policy }: ManageAgentOptions,
+  { requestPermission, permitTool, files, terminals, policy }: ManageAgentOptions,
   sessions: SessionLookup,
-): Pick<ClientDefinition, "requestPermission" | "files" | "terminals"> {
+): Pick<ClientDefinition, "requestPermission" | "permitTool" | "files" | "terminals"> {
   const { managed } = sessions;
   const given = {
     requestPermission:
       requestPermission &&
       ((...[request, context]: Parameters<typeof requestPermission>) =>
         requestPermission(request, withManaged(context, sessions))),
+    permitTool:
+      permitTool &&
+      ((...[call, context]: Parameters<typeof permitTool>) =>
+        permitTool(call, withManaged(context, sessions))),
     files: typeof files === "function" ? (session: ClientSession) => files(managed(session)) : files,
     terminals:
       typeof terminals === "function" ? (session: ClientSession) => terminals(managed(session)) : terminals,

@@ -81,6 +81,9 @@ export async function manageAgent(
     get pid() {
       return process.pid;
     },
+    get mcpServers() {
+      return process.latest.mcpServers;
+    },
     get sessions() {
       return sessions.open;
     },
@@ -121,6 +124,7 @@ export async function manageAgent(
     login: (methodId, { signal, credentials, _meta } = {}) =>
       abortable(signal, process.login(methodId, optional({ credentials, _meta })), callAborted),
     logout: ({ signal, _meta } = {}) => abortable(signal, process.logout(optional({ _meta })), callAborted),
+    mcp: (serverName) => process.latest.mcp(serverName),
     async request(method, params, given) {
       const { agent } = await abortable(given?.signal, process.running(), callAborted);
       return agent.request(method, params, given);

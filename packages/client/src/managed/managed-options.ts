@@ -17,6 +17,8 @@ export interface ManagedGate {
   readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
   /** Files and terminals of a session; called once per session. Without it neither is offered. */
   services?(session: ClientSession): { readonly files: ClientFiles; readonly terminals: Terminals };
+  /** Called before a tool of this client runs for a session. Rejects with RequestError "permission_denied". */
+  tool?: ClientDefinition["permitTool"];
   /** Answers `_parley.dev/veto` (docs/policy.md). Without it agents are not asked to announce their effects. */
   veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
   /** Called for each update, when the user cancels, and before a prompt is sent. */

@@ -226,12 +226,16 @@ function stepsOf(
   return [...mode, ...options];
 }
 
-/** Our agent may have no MCP servers over ACP: it does not know the name that the document has for them. */
+/** Our agent may have no MCP servers over ACP, or not this one: it does not know the names that the document has for them. */
 function serverRefusal(error: DialectError, servers: readonly scoped.McpServer[]): DialectError {
   const path = isObject(error.data) ? error.data["path"] : undefined;
-  const [, index = ""] = /^\/mcpServers\/(\d+)\/type$/.exec(String(path)) ?? [];
+  const [, index = "", field] = /^\/mcpServers\/(\d+)\/(type|agentUrl)$/.exec(String(path)) ?? [];
   if (servers[Number(index)]?.transport.type !== "acp" || index === "") return error;
-  const at = `/mcpServers/${index}/transport/type`;
+  const at = `/mcpServers/${index}/transport/${field}`;
+  if (field === "agentUrl") {
+    const refused = `session/new: params${at}: ${error.message}`;
+    return { ...error, message: refused, data: { reason: "invalid_params", path: at } };
+  }
   const message = `session/new: params${at} must be stdio, http or sse, got "acp": this agent uses no MCP servers over ACP`;
   return { ...error, message, data: { reason: "invalid_params", path: at } };
 }

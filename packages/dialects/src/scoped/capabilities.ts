@@ -60,7 +60,11 @@ export function agentFromScoped(can: scoped.AgentCapabilities): v1.AgentCapabili
     loadSession: can.loadSession === true,
     // every block of the document may be in a prompt
     promptCapabilities: { image: true, audio: true, embeddedContext: true },
-    mcpCapabilities: { http: transport.includes("http"), sse: transport.includes("sse") },
+    mcpCapabilities: {
+      http: transport.includes("http"),
+      sse: transport.includes("sse"),
+      ...(transport.includes("acp") ? { acp: true } : {}),
+    },
     sessionCapabilities: { systemPrompt: {} },
     ...withMetaKeys({ _meta }, { [capabilitiesKey]: own, [customKey]: custom }),
   };
@@ -78,6 +82,7 @@ export function agentToScoped(
   const load = can.loadSession === true;
   const transports = ["stdio", ...(can.mcpCapabilities?.http ? ["http"] : [])];
   if (can.mcpCapabilities?.sse) transports.push("sse");
+  if (can.mcpCapabilities?.acp) transports.push("acp");
   const known = (name: string): boolean | undefined => (isOwn ? true : booleanOf(prompt?.[name]));
   const names = (list: string[] | undefined, field: string): string[] | undefined =>
     list !== undefined && list.length > 0 ? list : isOwn ? [] : textsOf(session?.[field]);

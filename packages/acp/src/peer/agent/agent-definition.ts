@@ -6,11 +6,13 @@ import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts
 import type { AuthStatus, Provider, ProviderSetting } from "../../model/agent-status.ts";
 import type { AuthMethod, Meta } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
+import type { McpKit } from "../../model/mcp.ts";
 import type { OutgoingConfigOption } from "../../model/outgoing.ts";
 import type { SessionStore } from "../../model/store.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { HandshakeMeta } from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
+import type { McpAgentConnector } from "../mcp/session-servers.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
 /** The request of the client that a handler works on: its custom data, and that of its answer. */
@@ -102,12 +104,27 @@ export interface AgentParts<Data = unknown> {
         readonly embeddedContext?: boolean | undefined;
       }
     | undefined;
-  /** Kinds of MCP servers that the agent can use in addition to stdio. Default: none. */
+  /** Connects to the MCP servers of sessions (`session.mcpServers`) and makes servers of tools: `mcpKit()` of `@parley/mcp`. */
+  readonly mcp?: McpKit | undefined;
+  /**
+   * MCP servers that this agent hosts for its clients, by name: providers, and with `mcp` also MCP servers and lists of
+   * tools. Clients ask them with `connection.mcp(name)`. They are yours to close. Default: none.
+   */
+  readonly mcpServers?: Readonly<Record<string, object>> | undefined;
+  /**
+   * Connects to MCP servers that other agents host: for the servers `acp` of the dialect `scoped`, which name an agent by an
+   * address such as "acp://localhost/search". Return undefined for an address that the user has not configured: the session
+   * is then refused. Needs the unstable feature "mcp_over_acp". Default: none, and clients are told so.
+   *
+   * @experimental
+   */
+  readonly mcpAgents?: ((address: string) => McpAgentConnector | undefined) | undefined;
+  /** Kinds of MCP servers that the agent can use in addition to stdio. Default: those of `mcp`; none without it. */
   readonly mcpCapabilities?:
     | {
-        /** Servers over Streamable HTTP. Default false. */
+        /** Servers over Streamable HTTP. Default: whether there is `mcp`. */
         readonly http?: boolean | undefined;
-        /** Servers over the older HTTP+SSE. Default false. */
+        /** Servers over the older HTTP+SSE. Default: whether there is `mcp`. */
         readonly sse?: boolean | undefined;
       }
     | undefined;

@@ -58,7 +58,7 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
   assert.deepEqual(v1.introduced["agentCapabilities"], {
     loadSession: true,
     promptCapabilities: { image: true, audio: true, embeddedContext: true },
-    mcpCapabilities: { http: true, sse: true },
+    mcpCapabilities: { http: true, sse: true, acp: true },
     sessionCapabilities: {
       list: {},
       resume: {},
@@ -77,7 +77,7 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
   assert.deepEqual(v2.introduced["capabilities"], {
     session: {
       prompt: { image: {}, audio: {}, embeddedContext: {} },
-      mcp: { stdio: {}, http: {} },
+      mcp: { stdio: {}, http: {}, acp: {} },
       delete: {},
       fork: {},
       additionalDirectories: {},

@@ -40,6 +40,8 @@ import { featureMode, lists, type UnstableFeatures } from "../../validation/unst
 import { Failure } from "../../wire/decode.ts";
 import { BoundWire, extensionName, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput, loadAgentVersion } from "../base/load-version.ts";
+import { messageMethod } from "../mcp/mcp-wire.ts";
+import { McpNotices } from "../mcp/session-servers.ts";
 import { encodedCheck } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { TerminalOutputs } from "./session/terminal-outputs.ts";
@@ -81,6 +83,7 @@ export class AgentWire implements SessionSender {
   readonly closed: Promise<ConnectionError>;
   readonly openUrls = new Set<string>();
   readonly terminalOutput = new TerminalOutputs();
+  readonly mcpNotices = new McpNotices();
   readonly #transport: Transport;
   readonly #connection: Connection;
   readonly #options: AgentWireOptions;
@@ -320,7 +323,9 @@ export class AgentWire implements SessionSender {
     const row = wire?.receivedNotification(method);
     if (wire === undefined || row === undefined) return;
     const decoded = wire.notificationParams(row, params);
-    if (decoded instanceof Failure || method !== "session/cancel") return;
+    if (decoded instanceof Failure) return;
+    if (method === messageMethod) return this.mcpNotices.received(decoded as object); // an object, as all params of the table
+    if (method !== "session/cancel") return;
     // validated by the method's row
     const { sessionId } = decoded as { sessionId: string };
     this.#host.cancel(sessionId, metaOf(decoded as object)._meta);

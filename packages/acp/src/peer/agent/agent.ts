@@ -9,6 +9,7 @@ import { argumentText, type ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
+import { hostedProviders } from "../mcp/hosted-servers.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { checkAgentDefinition } from "./check-definition.ts";
 import { LiveSessions } from "./live-sessions.ts";
@@ -116,6 +117,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
   const live = new LiveSessions(definition, store);
+  const hosted = hostedProviders(definition.mcpServers ?? {}, definition.mcp);
   const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;
 
@@ -136,7 +138,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
       const { log, signal, principal } = options;
       if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
       checkPrincipal(principal);
-      const parts = { store, live, principal, log: ownLog ?? log };
+      const parts = { store, live, hosted, principal, log: ownLog ?? log };
       const connection = new ServedClient(transport, definition, parts);
       const abort = () => void connection.close("aborted");
       connections.add(connection);

@@ -50,7 +50,7 @@ export function checkAgentDefinition(definition: AgentDefinition): void {
 }
 
 /** A handler without its feature would never be called, and a feature without its handlers would do nothing. */
-function checkUnstableParts({ session, auth, providers, unstable = [] }: AgentDefinition): void {
+function checkUnstableParts({ session, auth, providers, mcpAgents, unstable = [] }: AgentDefinition): void {
   const parts = [
     ["session.onArchive", session?.onArchive, "archive"],
     ["session.onUnarchive", session?.onUnarchive, "archive"],
@@ -58,6 +58,7 @@ function checkUnstableParts({ session, auth, providers, unstable = [] }: AgentDe
     ["session.onStatus", session?.onStatus, "session_status"],
     ["auth.status", auth?.status, "auth_status"],
     ["providers", providers, "providers"],
+    ["mcpAgents", mcpAgents, "mcp_over_acp"],
   ] as const;
   for (const [name, given, feature] of parts)
     if (given !== undefined && !lists(unstable, feature))

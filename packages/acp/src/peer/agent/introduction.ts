@@ -8,22 +8,31 @@ import type {
 } from "../../edition/agent-edition.ts";
 import { unstableCapabilities } from "../../edition/capabilities.ts";
 import { RequestError, readableThrown } from "../../jsonrpc/errors.ts";
-import type { AuthMethod } from "../../model/content.ts";
+import type { AuthMethod, Meta } from "../../model/content.ts";
 import { completeConfigOptions } from "../../model/outgoing.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { mcpKinds } from "./request-rules.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
-/** `tellsOptions`: the client wants to know the options of sessions before it has one. */
+interface Surroundings {
+  /** The client wants to know the options of sessions before it has one. */
+  readonly tellsOptions: boolean;
+  readonly speaksDialect: boolean;
+  /** What is said of the MCP servers that the agent hosts. */
+  readonly hosted: Meta | undefined;
+}
+
 export function introduction(
   definition: AgentDefinition,
   client: ClientCapabilities,
-  tellsOptions: boolean,
+  { tellsOptions, speaksDialect, hosted }: Surroundings,
 ): AgentIntroduction {
   const sessionOptions = tellsOptions ? definition.session?.initialOptions : undefined;
-  const { name, version, title, _meta, handshakeMeta: { initialize, info, parts } = {} } = definition;
+  const { name, version, title, handshakeMeta: { initialize, info, parts } = {} } = definition;
+  const _meta = hosted === undefined ? definition._meta : { ...hosted, ...definition._meta };
   return {
     info: { name, version, ...optional({ title, _meta: info }) },
-    capabilities: { ...features(definition), ...optional({ _meta, partsMeta: parts }) },
+    capabilities: { ...features(definition, speaksDialect), ...optional({ _meta, partsMeta: parts }) },
     authMethods: authMethodsFor(definition, client),
     ...optional({
       sessionOptions: sessionOptions && completeConfigOptions(sessionOptions),
@@ -41,15 +50,18 @@ export function authMethodsFor(
   return methods.filter((method) => method.type !== "terminal" || client.terminalAuth);
 }
 
-function features(definition: AgentDefinition): AgentCapabilities {
-  const { promptCapabilities: accepts = {}, mcpCapabilities: mcp = {}, unstable = [] } = definition;
+function features(definition: AgentDefinition, speaksDialect: boolean): AgentCapabilities {
+  const { promptCapabilities: accepts = {}, unstable = [] } = definition;
+  const mcp = mcpKinds(definition);
+  // in a dialect such a server is one of another agent
+  const mcpAcp = mcp.acp && (!speaksDialect || definition.mcpAgents !== undefined);
   return {
     image: accepts.image === true,
     audio: accepts.audio === true,
     embeddedContext: accepts.embeddedContext === true,
     mcpStdio: true,
-    mcpHttp: mcp.http === true,
-    mcpSse: mcp.sse === true,
+    mcpHttp: mcp.http,
+    mcpSse: mcp.sse,
     sessions: true,
     load: true,
     resume: true,
@@ -57,6 +69,7 @@ function features(definition: AgentDefinition): AgentCapabilities {
     close: true,
     delete: true,
     ...unstableCapabilities(unstable),
+    mcpAcp,
     steer: definition.concurrentPrompts === "inbox",
     additionalDirectories: true,
     logout: definition.auth?.logout !== undefined,

@@ -4,16 +4,16 @@ import type { Activation } from "../../edition/agent-edition.ts";
 import { argumentText, RequestError } from "../../jsonrpc/errors.ts";
 import type { ArchiveFilter } from "../../model/agent-status.ts";
 import type { SessionConfigOption } from "../../model/content.ts";
-import { isJsonOption, type JsonValue } from "../../model/custom-types.ts";
+import { isJsonOption, type JsonValue, optionValue } from "../../model/custom-types.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
+import { agentAddress } from "../mcp/session-servers.ts";
 import type { AgentDefinition, LoginEnd, LoginRequest } from "./agent-definition.ts";
 
 /** Throws -32602 for what the agent cannot use. No root and no server is left out silently. */
-export function checkedActivation(
-  given: Activation,
-  { mcpCapabilities: mcp = {}, unstable = [] }: Pick<AgentDefinition, "mcpCapabilities" | "unstable">,
-): Activation {
+export function checkedActivation(given: Activation, definition: McpRules): Activation {
+  const { mcpAgents, unstable = [] } = definition;
+  const mcp = mcpKinds(definition);
   const activation = withSystemPrompt(given, lists(unstable, "system_prompt"));
   const { cwd, additionalDirectories, mcpServers } = activation;
   if (!isAbsolutePath(cwd)) throw RequestError.invalidParams("cwd must be an absolute path", "/cwd");
@@ -23,13 +23,30 @@ export function checkedActivation(
   }
   for (const [i, server] of mcpServers.entries()) {
     const { type } = server;
-    const offered = type === "stdio" || (type === "http" && mcp.http) || (type === "sse" && mcp.sse);
+    const offered = type === "stdio" || (/^(?:http|sse|acp)$/.test(type) && mcp[type as keyof typeof mcp]);
+    const address = agentAddress(server);
+    if (offered && address !== undefined && mcpAgents?.(address) === undefined) {
+      const message = `${argumentText(address)} is no agent that the user has configured, so its MCP servers are not used`;
+      throw RequestError.invalidParams(message, `/mcpServers/${i}/agentUrl`);
+    }
     if (!offered) {
       const message = `this agent uses no MCP servers of type ${type.slice(0, 50)}`;
       throw RequestError.invalidParams(message, `/mcpServers/${i}/type`);
     }
   }
   return activation;
+}
+
+type McpRules = Pick<AgentDefinition, "mcp" | "mcpAgents" | "mcpCapabilities" | "unstable">;
+
+/** The kinds of MCP servers beside stdio that sessions may have. A kit connects to all that its methods are for. */
+export function mcpKinds({ mcp, mcpCapabilities = {}, unstable = [] }: McpRules): {
+  readonly http: boolean;
+  readonly sse: boolean;
+  readonly acp: boolean;
+} {
+  const { http = mcp !== undefined, sse = mcp !== undefined } = mcpCapabilities;
+  return { http, sse, acp: lists(unstable, "mcp_over_acp") };
 }
 
 /** Refuses a system prompt that is not text, or of an unknown mode. An agent that did not list it ignores it. */
@@ -88,6 +105,15 @@ export function checkOptionValue(
     throw wrong(`the option ${configId} takes one of: ${values}; got ${quoted(value)}`, path);
   }
   return { ...option, currentValue: value };
+}
+
+/** The values of the options, to be stored. */
+export function storedValues(options: readonly SessionConfigOption[]): SessionRecord["config"] {
+  const values = options.flatMap((option) => {
+    const value = optionValue(option);
+    return value === undefined ? [] : [[option.configId, value] as const];
+  });
+  return Object.fromEntries(values);
 }
 
 /** The options with their values of before, where the app still offers these. The same list if nothing changes. */

@@ -20,10 +20,13 @@ import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
+import type { McpProvider } from "../../model/mcp.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
 import { agentDialects } from "../dialect/dialects.ts";
+import { HostedServers, isHostedCall } from "../mcp/hosted-servers.ts";
+import { refuseFirstGeneration } from "../mcp/mcp-wire.ts";
 import { type AccountOp, authStatus, isAccountOp, runAccountOp } from "./account.ts";
 import type { AgentConnection } from "./agent.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -36,6 +39,8 @@ import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 interface ServedClientParts extends AgentSessionsParts {
   /** Instead of the definition's. */
   readonly log: Log | undefined;
+  /** The MCP servers that the agent hosts, by name. */
+  readonly hosted: ReadonlyMap<string, McpProvider>;
 }
 
 /** What is known of a client before its handshake. */
@@ -46,6 +51,7 @@ export class ServedClient implements AgentHost, AgentConnection {
   readonly #definition: AgentDefinition;
   readonly #wire: AgentWire;
   readonly #sessions: AgentSessions;
+  readonly #hosted: HostedServers;
   #client: Introduction<ClientCapabilities> | undefined;
   #capabilities: AgentCapabilities | undefined;
   /** The login as the client knows it, as JSON. */
@@ -63,6 +69,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     this.#definition = definition;
     this.#wire = new AgentWire(spoken, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, parts);
+    this.#hosted = new HostedServers(parts.hosted, { log: this.#wire.log, exposesErrors: exposeErrors });
     this.closed = this.#wire.closed.then(async (reason) => {
       await this.#sessions.closeAll();
       return reason;
@@ -107,11 +114,11 @@ export class ServedClient implements AgentHost, AgentConnection {
 
   introduce(client: Introduction<ClientCapabilities>): AgentIntroduction {
     this.#client = client;
-    const introduced = introduction(
-      this.#definition,
-      client.capabilities,
-      understands(this.#wire.dialect, sessionOptionsKey),
-    );
+    const introduced = introduction(this.#definition, client.capabilities, {
+      tellsOptions: understands(this.#wire.dialect, sessionOptionsKey),
+      speaksDialect: this.#wire.dialect !== undefined,
+      hosted: this.#hosted.announced,
+    });
     this.#capabilities = introduced.capabilities;
     return introduced;
   }
@@ -120,8 +127,20 @@ export class ServedClient implements AgentHost, AgentConnection {
     this.#sessions.get(sessionId).configOptions;
 
   allow(method: string): void {
-    if (method.startsWith("session/") && this.#definition.auth?.isLoggedIn?.() === false)
-      throw loginNeeded(this.#definition, this.#wire);
+    if (method.startsWith("session/")) this.#checkLogin();
+  }
+
+  #checkLogin(): void {
+    if (this.#definition.auth?.isLoggedIn?.() === false) throw loginNeeded(this.#definition, this.#wire);
+  }
+
+  #askHosted(method: string, params: unknown, { signal }: IncomingRequest): Promise<unknown> {
+    if (this.edition === undefined) {
+      const data = { reason: "not_initialized" };
+      throw new RequestError("invalid_request", `${method}: initialize must come first`, { data });
+    }
+    this.#checkLogin();
+    return this.#hosted.answer(method, params, { signal, dialect: this.#wire.dialect });
   }
 
   run(op: SessionOp, request: IncomingRequest): Promise<AgentOpResult> {
@@ -199,6 +218,8 @@ export class ServedClient implements AgentHost, AgentConnection {
   extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {
     const { requests = {} } = this.#definition.extensions ?? {};
     if (!Object.hasOwn(requests, method)) {
+      refuseFirstGeneration(method, params);
+      if (isHostedCall(method)) return this.#askHosted(method, params, request);
       if (method === steeringMethod && this.#definition.concurrentPrompts === "inbox")
         return this.#steer(params, request);
       throw RequestError.methodNotFound(method);

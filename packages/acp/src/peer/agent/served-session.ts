@@ -5,21 +5,17 @@ import { backgroundDeadline, type Deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type {
-  AvailableCommand,
-  McpServer,
-  Meta,
-  SessionConfigOption,
-  SystemPrompt,
-} from "../../model/content.ts";
+import type { AvailableCommand, Meta, SessionConfigOption, SystemPrompt } from "../../model/content.ts";
 import { optionValue } from "../../model/custom-types.ts";
 import { completeCommands, completeConfigOptions, completeUpdate } from "../../model/outgoing.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import { takenState } from "../base/taken-session.ts";
+import { type SessionMcpServer, SessionServers } from "../mcp/session-servers.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { type BackgroundTools, backgroundTools } from "./background-tools.ts";
 import { withLogins } from "./introduction.ts";
+import { storedValues } from "./request-rules.ts";
 import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
@@ -64,6 +60,7 @@ export class ServedSession implements AgentSession {
   /** The client knows the session, so that changes must be sent. */
   #isAnnounced = false;
   readonly #background: BackgroundTools;
+  readonly #servers: SessionServers;
 
   constructor(
     { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
@@ -73,6 +70,7 @@ export class ServedSession implements AgentSession {
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#background = backgroundTools(this.updates, (method) => this.#checkOpen(method));
     this.#activation = activation;
+    this.#servers = new SessionServers(definition, activation, sender);
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
     this.#options = completeConfigOptions(definition.session?.initialOptions ?? []);
@@ -90,8 +88,8 @@ export class ServedSession implements AgentSession {
     return [this.#activation.cwd, ...this.#activation.additionalDirectories];
   }
 
-  get mcpServers(): readonly McpServer[] {
-    return this.#activation.mcpServers;
+  get mcpServers(): readonly SessionMcpServer[] {
+    return this.#servers.list;
   }
 
   get systemPrompt(): SystemPrompt | undefined {
@@ -136,8 +134,7 @@ export class ServedSession implements AgentSession {
     const options = completeConfigOptions(given);
     this.updates.check({ sessionUpdate: "config_option_update", configOptions: options });
     this.#options = options;
-    const values = options.map(({ configId }) => [configId, this.configOption(configId)] as const);
-    this.updates.log.patch({ config: Object.fromEntries(values.filter(isSet)) });
+    this.updates.log.patch({ config: storedValues(options) });
     if (this.#isAnnounced)
       void this.updates.update({ sessionUpdate: "config_option_update", configOptions: [...options] });
   };
@@ -223,6 +220,7 @@ export class ServedSession implements AgentSession {
 
   reactivate(activation: Activation): void {
     this.#activation = activation;
+    this.#servers.offer(activation, this.updates.sender);
   }
 
   /** From now on changes of options and commands are sent to the client. */
@@ -303,6 +301,7 @@ export class ServedSession implements AgentSession {
 
   async close(): Promise<void> {
     this.cancel();
+    const servers = this.#servers.close();
     this.#background.close();
     this.updates.output.endReplay();
     this.updates.client.release();
@@ -316,7 +315,7 @@ export class ServedSession implements AgentSession {
       if (this.#background.running.size > 0)
         this.#warn("background work goes on after its session was closed: it must heed tool.signal");
     }
-    await withTimeout(closeGraceMs, this.updates.close());
+    await withTimeout(closeGraceMs, Promise.all([servers, this.updates.close()]));
   }
 
   async #run(queued: QueuedTurn): Promise<ReceivedPrompt[]> {
@@ -362,8 +361,4 @@ interface ServedSessionSettings {
   readonly activation: Activation;
   readonly definition: AgentDefinition;
   readonly hasUserTitle: boolean;
-}
-
-function isSet<Value>(entry: readonly [string, Value | undefined]): entry is readonly [string, Value] {
-  return entry[1] !== undefined;
 }

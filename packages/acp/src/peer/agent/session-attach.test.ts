@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
+import { McpNotices } from "../mcp/session-servers.ts";
 import { ServedSession } from "./served-session.ts";
 import { guardedStore } from "./session/guarded-store.ts";
 import { SessionLog } from "./session/session-log.ts";
@@ -43,6 +44,7 @@ async function recordingSender(
     openUrls: new Set(),
     dialect: undefined,
     terminalOutput: new TerminalOutputs(),
+    mcpNotices: new McpNotices(),
     log: () => undefined,
     rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),

@@ -229,7 +229,6 @@ test("a feature without effect, or a handler without its feature, is a mistake t
   const { handlers } = configurable();
   const wrong: [object, RegExp][] = [
     [{ unstable: ["proxies"] }, /unstable: "proxies" has no effect here yet/],
-    [{ unstable: ["mcp_over_acp"] }, /unstable: "mcp_over_acp" has no effect here yet/],
     [{ unstable: ["providers"] }, /unstable: \["providers"\] needs providers: \{ list, set, disable \}/],
     [{ providers: handlers }, /providers is unstable: it needs unstable: \["providers"\]/],
     [{ unstable: ["providers"], providers: { ...handlers, set: 1 } }, /providers\.set must be a function/],

@@ -100,7 +100,11 @@ export function checkDefinition(
       );
     refuseUnknown(`${role}: ${group}`, given, keys);
   }
-  const { log } = definition;
+  const { log, mcp } = definition;
+  if (mcp !== undefined && !(isObject(mcp) && typeof mcp["providers"] === "function"))
+    throw new TypeError(
+      `${role}: mcp must be a kit such as mcpKit() of @parley/mcp, got ${argumentText(mcp)}`,
+    );
   // a callback that is no function would fail when it is needed
   if (log !== undefined && typeof log !== "function")
     throw new TypeError(`${role}: log must be a function, got ${argumentText(log)}`);
@@ -140,7 +144,7 @@ function isDialect(value: unknown): boolean {
 }
 
 /** Features that only the raw wire has. Who names one expects something. */
-const withoutEffect: ReadonlySet<unknown> = new Set(["mcp_over_acp", "proxies"]);
+const withoutEffect: ReadonlySet<unknown> = new Set(["proxies"]);
 
 function refuseIdleFeatures(where: string, unstable: unknown): void {
   const idle: unknown = Array.isArray(unstable)

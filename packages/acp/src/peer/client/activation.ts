@@ -25,6 +25,7 @@ export function activation(
   const { cwd, additionalDirectories = [], systemPrompt, takeover } = options;
   const _meta = takeover === true ? { ...options._meta, [takeoverKey]: true } : options._meta;
   checkList(method, options.mcpServers);
+  checkTools(method, options.tools);
   const mcpServers = completeServers(options.mcpServers ?? []);
   checkAbsolute(method, "cwd", cwd);
   for (const directory of additionalDirectories) checkAbsolute(method, "additionalDirectories", directory);
@@ -52,6 +53,15 @@ function checkList(method: string, mcpServers: unknown): void {
   if (mcpServers === undefined || Array.isArray(mcpServers)) return;
   const wanted = 'a list such as [{ name: "files", command: "/usr/bin/files-mcp", args: [] }]';
   throw new TypeError(`${method}: mcpServers must be ${wanted}, got ${argumentText(mcpServers)}`);
+}
+
+function checkTools(method: string, tools: unknown): void {
+  if (tools === undefined) return;
+  const wrong: unknown = Array.isArray(tools)
+    ? tools.find((tool) => typeof tool !== "object" || tool === null)
+    : tools;
+  if (wrong === undefined) return;
+  throw new TypeError(`${method}: tools must be a list of tools and MCP servers, got ${argumentText(wrong)}`);
 }
 
 /** Only what was declared, and text. */

@@ -22,6 +22,7 @@ import type {
   SystemPrompt,
 } from "../../model/content.ts";
 import type { Entry } from "../../model/entry.ts";
+import type { McpChannel } from "../../model/mcp.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
 import type {
   CallResult,
@@ -147,6 +148,14 @@ export interface ClientConnection {
    * @experimental
    */
   disableProvider(providerId: string, options?: CallOptions): Promise<CallResult>;
+  /** The names of the MCP servers that the agent hosts, for `mcp`. Empty if it announced none. */
+  readonly mcpServers: readonly string[];
+  /**
+   * Asks an MCP server that the agent hosts, such as `connection.mcp("search").request("tools/list")`.
+   *
+   * @throws {TypeError} When the agent has announced no such server.
+   */
+  mcp(serverName: string): McpChannel;
   /** Sends a request outside the protocol; its name begins with `_`. */
   request(
     method: `_${string}`,
@@ -200,6 +209,12 @@ export interface SessionOptions extends CallOptions {
   readonly additionalDirectories?: readonly string[] | undefined;
   /** MCP servers for the agent to use. Default: none. */
   readonly mcpServers?: readonly OutgoingMcpServer[] | undefined;
+  /**
+   * Tools of this program for the agent to use in this session: tools and MCP servers that `mcp` of the definition takes,
+   * and MCP providers. They end with the session. The agent gets them over this connection, if both sides have the unstable
+   * feature "mcp_over_acp", and else through a bridge. Give them again when you load or resume the session. Default: none.
+   */
+  readonly tools?: readonly object[] | undefined;
   /**
    * A system prompt that is added to the agent's own or replaces it. Needs the unstable feature "system_prompt".
    *

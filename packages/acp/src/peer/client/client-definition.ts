@@ -1,5 +1,6 @@
 // Defines the handlers and options of a client, checks them, and derives its capabilities.
 
+import { milliseconds } from "../../base/deadline.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
 import { optional } from "../../base/objects.ts";
 import { clientDefinitionGroups, clientDefinitionKeys } from "../../base/option-keys.gen.ts";
@@ -8,11 +9,13 @@ import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
 import type { Meta } from "../../model/content.ts";
+import type { McpKit } from "../../model/mcp.ts";
 import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type HandshakeMeta } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
-import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
+import type { McpReceipt } from "../mcp/receipts.ts";
+import { type ClientPolicy, checkPolicy, type McpToolCall } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permissions.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
 
@@ -67,6 +70,21 @@ export interface ClientDefinition {
    * with the session. Only v1 agents use them; others run commands directly. Default: no terminals are offered.
    */
   readonly terminals?: (Terminals | ((session: ClientSession) => Terminals)) | undefined;
+  /**
+   * Makes MCP servers of `tools` that sessions are given, and a bridge for agents that have no MCP over ACP: `mcpKit()` of
+   * `@parley/mcp`. Default: none; tools must then be MCP providers, and the agent must have MCP over ACP.
+   */
+  readonly mcp?: McpKit | undefined;
+  /**
+   * Called before a tool of `tools` runs, instead of `policy`. Throw a RequestError of kind "permission_denied" to refuse the
+   * call: the agent gets the message as the result of the tool. Default: `policy` decides; without it every call is allowed.
+   */
+  readonly permitTool?: ((call: McpToolCall, context: RequestContext) => Promise<void> | void) | undefined;
+  /**
+   * Called once for each server that `tools` of a session became: when the agent first lists or calls it, or when it has
+   * done neither within `connection.mcpReceiptMs`. It must not be async: nothing awaits it.
+   */
+  readonly mcpReceipt?: ((receipt: McpReceipt) => NoPromise) | undefined;
   /** The kinds of login that this client can run. */
   readonly auth?: ClientAuthOptions | undefined;
   /**
@@ -114,6 +132,8 @@ export interface ClientConnectionOptions
   readonly maxUnreadUpdates?: number | undefined;
   /** How many characters of updates may wait for a loop before it fails. Default 33,554,432. */
   readonly maxUnreadChars?: number | undefined;
+  /** How long an agent may leave a server of `tools` unused before `mcpReceipt` is told, in milliseconds. Default 10,000. */
+  readonly mcpReceiptMs?: number | undefined;
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number | undefined;
 }
@@ -132,6 +152,8 @@ export interface RelayHooks {
 export function checkClientDefinition(definition: ClientDefinition): void {
   checkDefinition("client", definition, clientDefinitionKeys, clientDefinitionGroups);
   checkPolicy(definition.policy);
+  const { mcpReceiptMs } = definition.connection ?? {};
+  if (mcpReceiptMs !== undefined) milliseconds("client: connection.mcpReceiptMs", mcpReceiptMs);
   const { files } = definition;
   if (files !== undefined && typeof files !== "function") {
     const { readTextFile, writeTextFile } = offeredFeatures(definition);

@@ -2,6 +2,7 @@
 
 import { isObject, optional } from "../../base/objects.ts";
 import { takenMethod } from "../../base/parley-extensions.ts";
+import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import { dialectOfParams, dialectSentence } from "../../edition/dialect-tells.ts";
 import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
@@ -14,17 +15,21 @@ import { type BoundMethod, decodeParams, Failure } from "../../wire/decode.ts";
 import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
 import { takenError } from "../base/taken-session.ts";
+import { ClientServers } from "../mcp/client-servers.ts";
+import { messageMethod, refuseFirstGeneration } from "../mcp/mcp-wire.ts";
+import type { ToolUse } from "../mcp/offered-server.ts";
 import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
 import { DroppedUpdates, OrphanUpdates } from "./dropped-updates.ts";
-import { Permissions } from "./policy/permissions.ts";
+import { Permissions, type Permit } from "./policy/permissions.ts";
 import type { ClientSession } from "./session/client-session.ts";
 import { LargeAnswers, SessionServices } from "./session-services.ts";
 
 interface ClientDispatchParts {
   readonly definition: ClientDefinition;
+  readonly agent: AgentCapabilities;
   readonly bound: BoundWire;
   readonly edition: ClientEdition;
   readonly hooks: RelayHooks | undefined;
@@ -33,6 +38,8 @@ interface ClientDispatchParts {
 export class ClientDispatch {
   /** Resolves when the connection has closed and all services of its sessions have ended. */
   readonly closed: Promise<ConnectionError>;
+  /** The MCP servers that sessions are given. */
+  readonly servers: ClientServers;
   readonly #log: Log;
   readonly #wire: ClientWire;
   readonly #large: LargeAnswers;
@@ -59,7 +66,7 @@ export class ClientDispatch {
   constructor(
     wire: ClientWire,
     connectionClosed: Promise<ConnectionError>,
-    { definition, bound, edition, hooks }: ClientDispatchParts,
+    { definition, agent, bound, edition, hooks }: ClientDispatchParts,
   ) {
     this.#hooks = hooks;
     this.#log = guardedLog(definition.log);
@@ -71,10 +78,32 @@ export class ClientDispatch {
     this.#definition = definition;
     this.#bound = bound;
     this.#edition = edition;
+    const { permitTool } = this.#permissions;
+    this.servers = new ClientServers({
+      name: definition.name,
+      kit: definition.mcp,
+      // in a dialect such servers are of other agents
+      agent: {
+        native: agent.mcpAcp && wire.dialect === undefined,
+        http: agent.mcpHttp,
+        stdio: agent.mcpStdio,
+      },
+      receiptMs: definition.connection?.mcpReceiptMs ?? 10_000,
+      log: this.#log,
+      receipt: definition.mcpReceipt,
+      permit:
+        permitTool && ((sessionId, use, signal) => this.#permitTool(permitTool, sessionId, use, signal)),
+      notify: (method, params) => wire.notify(method, params),
+      notifyOlder: (method, params) => wire.notifyOlder(method, params),
+    });
     this.closed = connectionClosed.then(async (reason) => {
       for (const session of this.#sessions.values()) session.connectionEnded(reason);
       this.#dropped.summarise();
-      await Promise.all([...[...this.#services.values()].map((each) => each.close()), ...this.#ending]);
+      await Promise.all([
+        ...[...this.#services.values()].map((each) => each.close()),
+        ...this.#ending,
+        this.servers.close(),
+      ]);
       return reason;
     });
   }
@@ -207,6 +236,8 @@ export class ClientDispatch {
   requested(method: string, params: unknown, request: IncomingRequest): unknown {
     if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
     const row = this.#bound.receivedRequest(method);
+    if (this.#bound.receivedRequest(messageMethod) !== undefined && this.servers.isOlder(method, params))
+      return this.servers.answerOlder(method, params, request);
     if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
     return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
@@ -215,6 +246,7 @@ export class ClientDispatch {
   async #answer(method: string, params: object, request: IncomingRequest): Promise<object> {
     if (method === "session/request_permission") return this.#permission(params, request);
     if (method === "elicitation/create") return this.#elicitation(params, request);
+    if (method === messageMethod) return this.servers.answer(params, request);
     const service = this.#edition.service(method, params);
     if (service === undefined) throw RequestError.methodNotFound(method);
     // services that were not offered do not exist (N126)
@@ -230,6 +262,17 @@ export class ClientDispatch {
         : // before its turn among the large answers: the user may take long to answer
           await services.permitted(op, request, permit);
     return op.op === "read" || op.op === "output" ? this.#large.give(request, run) : run();
+  }
+
+  async #permitTool(
+    permit: Permit,
+    sessionId: string | undefined,
+    use: ToolUse,
+    signal: AbortSignal,
+  ): Promise<() => void> {
+    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
+    if (session !== undefined) return permit(session, { type: "mcp", ...use }, signal);
+    throw RequestError.permissionDenied("permission denied: the session is not open yet");
   }
 
   #offers({ op }: ServiceOp): boolean {
@@ -293,7 +336,10 @@ export class ClientDispatch {
     const { requests = {} } = this.#definition.extensions ?? {};
     const context = this.#wire.extensionContext(request.signal);
     if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
-    if (this.#hooks === undefined) throw RequestError.methodNotFound(method);
+    if (this.#hooks === undefined) {
+      refuseFirstGeneration(method, params);
+      throw RequestError.methodNotFound(method);
+    }
     return this.#hooks.otherRequest(method, params, context);
   }
 

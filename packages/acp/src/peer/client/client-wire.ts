@@ -87,6 +87,10 @@ export function clientWire({ connection, bound, edition, log, limits, transport 
     notify(method: string, params: object): Promise<void> | undefined {
       return connection.notify(method, bound.notification(method, params));
     },
+    /** Sends a message of another generation of the protocol, as it is. */
+    notifyOlder(method: string, params: object): void {
+      void connection.notify(method, params);
+    },
     extension,
     notifyExtension,
     /** For handlers of extension requests and notifications. */

@@ -183,7 +183,9 @@ export async function connectWith(
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
     // every result of the table is an object
     const introduced = edition.agent(receive(answer) as object);
-    const capabilities = enabledCapabilities(introduced.capabilities, definition.unstable ?? []);
+    const enabled = enabledCapabilities(introduced.capabilities, definition.unstable ?? []);
+    // a relay has no way for what the agent asks such a server
+    const capabilities = hooks === undefined ? enabled : { ...enabled, mcpAcp: false };
     const introduction = { ...introduced, capabilities };
     const wire = clientWire({
       connection,
@@ -193,7 +195,13 @@ export async function connectWith(
       limits: definition.connection?.limits,
       transport: spoken,
     });
-    const incoming = new ClientDispatch(wire, connection.closed, { definition, bound, edition, hooks });
+    const incoming = new ClientDispatch(wire, connection.closed, {
+      definition,
+      agent: capabilities,
+      bound,
+      edition,
+      hooks,
+    });
     dispatch = incoming;
     held.release();
     return new LiveClientConnection({ wire, dispatch: incoming, edition, introduction }, definition);

@@ -3,6 +3,7 @@
 import { optional } from "../../base/objects.ts";
 import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
 import type {
+  Activation,
   AgentCapabilities,
   AgentIntroduction,
   SessionSetup,
@@ -19,7 +20,10 @@ import { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
+import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import type { SessionTools } from "../mcp/client-servers.ts";
+import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
 import { activation, checkSessionId } from "./activation.ts";
 import {
   abortable,
@@ -59,6 +63,9 @@ export interface ClientConnectionParts {
   readonly introduction: AgentIntroduction;
 }
 
+/** Sends the request that opens a session. */
+type OpenSession = (opening: Activation, tools?: SessionTools) => Promise<ClientSession>;
+
 /** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
 export class LiveClientConnection implements ClientConnection {
   readonly closed: Promise<ConnectionError>;
@@ -69,6 +76,8 @@ export class LiveClientConnection implements ClientConnection {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
   readonly #unstable: UnstableFeatures;
+  /** The name and version of this client. */
+  readonly #own: Pick<ClientDefinition, "name" | "version">;
   /** The providers that the agent listed as required. */
   #required: readonly string[] = [];
   /** Also of sessions that were closed: one that is opened again has the same messages. */
@@ -76,12 +85,16 @@ export class LiveClientConnection implements ClientConnection {
 
   constructor(
     { wire, dispatch, edition, introduction }: ClientConnectionParts,
-    definition: Pick<ClientDefinition, "log" | "strict" | "connection" | "policy" | "unstable">,
+    definition: Pick<
+      ClientDefinition,
+      "name" | "version" | "log" | "strict" | "connection" | "policy" | "unstable"
+    >,
   ) {
     this.#wire = wire;
     this.#dispatch = dispatch;
     this.#edition = edition;
     this.#unstable = definition.unstable ?? [];
+    this.#own = definition;
     this.#introduction = introduction;
     this.#requests = sessionRequests(wire, edition, introduction.capabilities);
     this.#settings = {
@@ -127,28 +140,33 @@ export class LiveClientConnection implements ClientConnection {
   async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.sessions, "have sessions");
     const opening = activation("newSession", options, sessionKeys, this.capabilities);
-    return this.#named(options, this.#edition.open(opening));
+    return this.#opened("newSession", options, opening, (given, tools) =>
+      this.#named(options, this.#edition.open(given), { tools }),
+    );
   }
 
   async loadSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
     checkSessionId("loadSession", sessionId);
     needs(this.capabilities.load, "load sessions");
     const opening = activation("loadSession", options, reopenKeys, this.capabilities);
-    return this.#named(options, this.#edition.activate(sessionId, opening, true), sessionId);
+    return this.#reopened("loadSession", sessionId, options, opening, true);
   }
 
   async resumeSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
     checkSessionId("resumeSession", sessionId);
     needs(this.capabilities.resume, "resume sessions");
     const opening = activation("resumeSession", options, reopenKeys, this.capabilities);
-    return this.#named(options, this.#edition.activate(sessionId, opening, false), sessionId);
+    return this.#reopened("resumeSession", sessionId, options, opening, false);
   }
 
   async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.fork, "fork sessions", "fork");
-    const { params } = this.#edition.open(activation("forkSession", options, sessionKeys, this.capabilities));
-    const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
-    return this.#named(options, call);
+    const opening = activation("forkSession", options, sessionKeys, this.capabilities);
+    return this.#opened("forkSession", options, opening, (given, tools) => {
+      const { params } = this.#edition.open(given);
+      const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
+      return this.#named(options, call, { tools });
+    });
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
@@ -264,17 +282,56 @@ export class LiveClientConnection implements ClientConnection {
     return this.#requests.pass(method, params, options, closesSession(method) ? closed : undefined);
   }
 
+  get mcpServers(): readonly string[] {
+    return announcedServers(this.capabilities._meta);
+  }
+
+  mcp(serverName: string): McpChannel {
+    const { name, version } = this.#own;
+    const { dialect, mcpServers: announced } = this;
+    return hostedChannel(serverName, {
+      name,
+      version,
+      dialect,
+      announced,
+      extension: this.request.bind(this),
+    });
+  }
+
   #call(method: string, params: unknown, given: CallOptions & SentHook): Promise<object> {
     checkCall(method, given);
     const { signal, sent } = given;
     return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
+  #reopened(
+    method: string,
+    sessionId: string,
+    options: ReopenOptions & SentHook,
+    opening: Activation,
+    replay: boolean,
+  ): Promise<ClientSession> {
+    const open: OpenSession = (given, tools) =>
+      this.#named(options, this.#edition.activate(sessionId, given, replay), { tools, sessionId });
+    return this.#opened(method, options, opening, open, sessionId);
+  }
+
+  #opened(
+    method: string,
+    { tools = [] }: SessionOptions,
+    opening: Activation,
+    open: OpenSession,
+    sessionId?: string,
+  ): Promise<ClientSession> {
+    if (tools.length === 0) return open(opening);
+    return this.#dispatch.servers.open(method, tools, { opening, sessionId }, open);
+  }
+
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
   #named(
     options: SessionOptions & SentHook,
     { method, params }: WireCall,
-    sessionId?: string,
+    { tools, sessionId }: { readonly tools: SessionTools | undefined; readonly sessionId?: string },
   ): Promise<ClientSession> {
     const { signal, sent, known = { configOptions: [], availableCommands: [] } } = options;
     return this.#dispatch.naming(async () => {
@@ -293,6 +350,7 @@ export class LiveClientConnection implements ClientConnection {
           early ?? this.#install({ ...setup, configOptions: [], availableCommands: [] }, options);
         // updates that came before the answer are older than it
         session.opened(setup);
+        this.#dispatch.servers.opened(session.sessionId, tools);
         return session;
       };
       const send = () => this.#wire.request(method, params, { receive, sent, signal });

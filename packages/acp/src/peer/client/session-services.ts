@@ -21,6 +21,7 @@ import type {
   Terminals,
 } from "../../model/services.ts";
 import { shownText } from "../../model/text-encodings.ts";
+import { Slots } from "../base/slots.ts";
 import type { AskedSession, Permit } from "./policy/permissions.ts";
 import type { ClientSession } from "./session/client-session.ts";
 
@@ -291,8 +292,7 @@ const atOnce = 8;
 
 export class LargeAnswers {
   readonly #room: () => Promise<void> | undefined;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #slots = new Slots(atOnce);
   #lastReply: Promise<void> = Promise.resolve();
 
   /** `room` resolves when the peer has read what was sent; undefined when it keeps up. */
@@ -301,16 +301,14 @@ export class LargeAnswers {
   }
 
   async give<Result>(request: IncomingRequest, read: () => Promise<Result>): Promise<Result> {
-    if (this.#running === atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
+    const waiting = this.#slots.enter();
+    if (waiting !== undefined) await waiting;
     try {
       const result = await read();
       await this.#turn(request);
       return result;
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
+      this.#slots.leave();
     }
   }
 

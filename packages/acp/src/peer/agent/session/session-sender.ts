@@ -5,6 +5,7 @@ import type { Dialect } from "../../../edition/dialect.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
+import type { McpNotices } from "../../mcp/session-servers.ts";
 import type { TerminalOutputs } from "./terminal-outputs.ts";
 
 /** Sends what a session says. A session is attached to another sender when its client reconnects. */
@@ -21,6 +22,8 @@ export interface SessionSender {
   readonly dialect: Dialect | undefined;
   /** Output of the client's terminals that comes without being asked for. */
   readonly terminalOutput: TerminalOutputs;
+  /** Notifications of requests to MCP servers of the client. */
+  readonly mcpNotices: McpNotices;
   readonly log: Log;
   /** The params of `session/update`. Throws when the update is not valid. */
   checkUpdate(sessionId: string, update: object): object;

@@ -8,7 +8,6 @@ import type {
   ContentBlock,
   Cost,
   Implementation,
-  McpServer,
   Meta,
   PermissionOption,
   PlanEntry,
@@ -25,6 +24,7 @@ import type {
   PromptResult,
   StopReason,
 } from "../../../model/update.ts";
+import type { SessionMcpServer } from "../../mcp/session-servers.ts";
 import type {
   DisplayTerminal,
   DisplayTerminalOptions,
@@ -62,8 +62,8 @@ export interface AgentSession<Data = unknown> {
   readonly cwd: string;
   /** The directories that the agent may work in, as absolute paths: `cwd`, then the additional ones. */
   readonly roots: readonly string[];
-  /** The MCP servers that the client wants the agent to use. Your code connects to them. */
-  readonly mcpServers: readonly McpServer[];
+  /** The MCP servers that the client wants the agent to use. Each has `connect()`, which your code calls. */
+  readonly mcpServers: readonly SessionMcpServer[];
   /**
    * The system prompt that the client gave. Needs the unstable feature "system_prompt".
    *

@@ -8,8 +8,9 @@ import type { ToolCallUpdate } from "../../../model/update.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
 
 /**
- * Decides what an agent may do, before the user is asked. The client calls it for every permission request, and for every
- * file access and command that the client performs. Only v1 agents use the client's files and terminals. If a policy
+ * Decides what an agent may do, before the user is asked. The client calls it for every permission request, for every
+ * file access and command that the client performs, and for every call of a tool that it gave to the session. Only v1 agents
+ * use the client's files and terminals. If a policy
  * throws, the request is denied. `permissionPolicy` of `@parley/client/policy` is a policy with rules.
  *
  * @example
@@ -78,8 +79,8 @@ export type PolicyRequest =
   | EffectRequest;
 
 /**
- * An action that the client performs for a v1 agent: read or write a file, or run a command. More types will be added:
- * give a `switch` over `type` a `default:` that denies or asks.
+ * An action that the client performs for an agent: read or write a file or run a command for a v1 agent, or call a tool that
+ * the client gave to the session. More types will be added: give a `switch` over `type` a `default:` that denies or asks.
  */
 export type EffectRequest =
   | {
@@ -104,7 +105,24 @@ export type EffectRequest =
       readonly cwd: string;
       /** The environment variables that the agent sets. */
       readonly env: Readonly<Record<string, string>>;
-    };
+    }
+  | McpToolCall;
+
+/**
+ * A call of a tool that this client gave to the session, in any version of the protocol.
+ *
+ * @inline
+ */
+export interface McpToolCall {
+  /** Always "mcp". */
+  readonly type: "mcp";
+  /** The name of the MCP server. */
+  readonly server: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  /** The arguments of the call, as the agent sent them. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
 
 /** Throws a TypeError if the value is not a policy. */
 export function checkPolicy(policy: unknown): void {

@@ -12,7 +12,7 @@ import type { ToolCallUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
 import type { OpenQuestions } from "../session/open-questions.ts";
-import type { ClientPolicy, EffectRequest, PolicyRequest } from "./client-policy.ts";
+import type { ClientPolicy, EffectRequest, McpToolCall, PolicyRequest } from "./client-policy.ts";
 
 /** The part of a client's definition that decides. */
 export interface PermissionHandlers {
@@ -20,6 +20,7 @@ export interface PermissionHandlers {
     | ((request: PermissionRequest, context: RequestContext) => PermissionAnswer | Promise<PermissionAnswer>)
     | undefined;
   readonly policy?: ClientPolicy | undefined;
+  readonly permitTool?: ((call: McpToolCall, context: RequestContext) => Promise<void> | void) | undefined;
 }
 
 /** A session that an agent asks about. */
@@ -70,6 +71,25 @@ export class Permissions {
   get permit(): Permit | undefined {
     const { policy } = this.#handlers;
     return policy && ((session, effect, signal) => this.#permit(policy, session, effect, signal));
+  }
+
+  /** The same for a call of a tool of this client. */
+  get permitTool(): Permit | undefined {
+    const { permitTool } = this.#handlers;
+    if (permitTool === undefined) return this.permit;
+    return async (session, call, signal) => {
+      const { questions } = session;
+      const { cancels } = questions;
+      const isAllowed = await questions.answer(signal, false, async (either) => {
+        // the only effect that this is called with
+        await permitTool.call(this.#handlers, call as McpToolCall, { session, signal: either });
+        return true;
+      });
+      if (!isAllowed) throw denied("the user has cancelled");
+      return () => {
+        if (signal.aborted || questions.cancels !== cancels) throw denied("the user has cancelled");
+      };
+    };
   }
 
   /** Tells the policy that the user has cancelled. */
@@ -231,6 +251,8 @@ function titleOf(effect: EffectRequest): string {
       return `Write ${effect.path}`;
     case "execute":
       return `Run ${commandLine(effect)}`;
+    case "mcp":
+      return `Call ${effect.server}/${effect.tool}`;
   }
 }
 
@@ -242,6 +264,20 @@ function descriptionOf(effect: EffectRequest): string | undefined {
 
 function subjectOf(effect: EffectRequest, id: string, title: string): PermissionSubject {
   if (effect.type === "execute") return { type: "command", command: commandLine(effect), cwd: effect.cwd };
+  if (effect.type === "mcp") {
+    const { server, tool, arguments: rawInput } = effect;
+    return {
+      type: "tool_call",
+      toolCall: {
+        toolCallId: id,
+        title,
+        status: "pending",
+        kind: "other",
+        name: `${server}/${tool}`,
+        rawInput,
+      },
+    };
+  }
   const { path } = effect;
   const call = { toolCallId: id, title, status: "pending", locations: [{ path }] } as const;
   if (effect.type === "read")

@@ -2,10 +2,8 @@
 
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Transport as Wire } from "@parley/acp";
-import { type AgentProcess, spawnAgent } from "@parley/acp/internal/node";
-import { nodePlatform } from "@parley/acp/node";
-import { byteTransport, type EndReason, type Fault } from "@parley/acp/transport";
-import type { StdioEntry } from "./server-entry.ts";
+import { spawnTransport } from "@parley/acp/node";
+import type { EndReason, Fault } from "@parley/acp/transport";
 import { settledAnswers } from "./settled-answers.ts";
 
 /** The environment variables passed to servers; our own keys are not among them. */
@@ -18,18 +16,25 @@ const killMs = 700;
 /** Kept to show why it ended. */
 const stderrTailBytes = 4 * 1024;
 
+/** How a server is started. */
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export class StdioTransport implements Transport {
   onclose: Transport["onclose"];
   onerror: Transport["onerror"];
   onmessage: Transport["onmessage"];
-  readonly #entry: StdioEntry;
-  #process: AgentProcess | undefined;
+  readonly #command: ServerCommand;
   #wire: Wire | undefined;
   #canSend = Promise.withResolvers<void>();
   #end: EndReason | undefined;
 
-  constructor(entry: StdioEntry) {
-    this.#entry = entry;
+  constructor(command: ServerCommand) {
+    this.#command = command;
     this.#canSend.resolve();
   }
 
@@ -38,22 +43,17 @@ export class StdioTransport implements Transport {
     return this.#end;
   }
 
-  get pid(): number | undefined {
-    return this.#process?.pid;
-  }
-
   async start(): Promise<void> {
-    const { command, args, cwd, env } = this.#entry;
+    const { command, args, cwd, env } = this.#command;
     const hidden = Object.keys(process.env).filter((name) => !inherited.test(name));
-    const child = spawnAgent(command, args, {
+    this.#wire = spawnTransport(command, args, {
+      framing: "ndjson",
       cwd,
       env: { ...Object.fromEntries(hidden.map((name) => [name, undefined])), ...env },
       graceMs,
       killMs,
       stderrTailBytes,
     });
-    this.#process = child;
-    this.#wire = byteTransport(child, { framing: "ndjson", platform: nodePlatform });
     this.#wire.start({
       message: (value) => {
         // the client validates them

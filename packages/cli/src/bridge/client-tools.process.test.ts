@@ -180,15 +180,16 @@ test("the way back to the editor is for this user and this session only", deadli
   assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const stranger = createConnection(path);
-  stranger.write(
-    `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "read_text_file", params: { path } })}\n` +
-      `${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "hello", params: { token: "0".repeat(64) } })}\n`,
-  );
-  const answers = (await text(stranger)).trimEnd().split("\n");
-  assert.deepEqual(
-    answers.map((line) => JSON.parse(line).error.code),
-    [-32000, -32000],
-  );
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "read_text_file", arguments: { path } },
+  };
+  stranger.write(`${"0".repeat(64)}\n${JSON.stringify(call)}\n`);
+  const { error, ...rest } = JSON.parse(await text(stranger));
+  assert.match(error.message, /not authenticated/);
+  assert.deepEqual(rest, { jsonrpc: "2.0", id: null });
   await agent.close();
   assert.equal(existsSync(path), false);
 });
