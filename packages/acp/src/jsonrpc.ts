@@ -15,4 +15,5 @@ export { errorKindOf } from "./jsonrpc/error-kinds.ts";
 export type { ErrorDetails, RequestErrorOptions } from "./jsonrpc/errors.ts";
 export type { IncomingRequest } from "./jsonrpc/incoming-request.ts";
 export type { RequestId } from "./jsonrpc/message-id.ts";
+export type { AnswerTaker, PassedAnswer, PassedCall } from "./jsonrpc/passed-call.ts";
 export type { RequestOptions } from "./jsonrpc/pending-requests.ts";

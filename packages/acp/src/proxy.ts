@@ -9,6 +9,9 @@ export { type AcpProxy, proxy } from "./peer/proxy/proxy.ts";
 export {
   type Answer,
   answer,
+  type HookResult,
+  type MaybePromise,
+  type MessageHook,
   type ProxiedCall,
   type ProxiedMessage,
   type ProxiedPrompt,
@@ -16,5 +19,6 @@ export {
   type ProxiedSetup,
   type ProxiedTurn,
   type ProxyDefinition,
+  type ResultHook,
   refuse,
 } from "./peer/proxy/proxy-definition.ts";

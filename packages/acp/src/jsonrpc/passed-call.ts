@@ -4,7 +4,9 @@ import type { EndReason } from "./transport.ts";
 
 /** An answer as it came. */
 export interface PassedAnswer {
+  /** What the method gave. */
   readonly result?: unknown;
+  /** Why it failed, as it is on the wire. */
   readonly error?: unknown;
 }
 
@@ -28,8 +30,11 @@ export interface ForwardHooks {
 
 /** A request to forward. */
 export interface PassedCall {
+  /** The name of the method. */
   readonly method: string;
+  /** Its params. */
   readonly params: unknown;
+  /** The whole message as JSON, with this id. */
   text(id: number): string;
 }
 

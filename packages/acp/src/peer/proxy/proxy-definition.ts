@@ -16,6 +16,7 @@ import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 
 /** The answer to a request that goes no further. Made by `answer`. */
 export class Answer<Value> {
+  /** The result. */
   readonly value: Value;
 
   constructor(value: Value) {
@@ -39,14 +40,26 @@ export function answer<Value>(value: Value): Answer<Value> {
   return new Answer(value);
 }
 
-/** Refuses a request with a reason for the peer that sent it. Throw it, or return it. */
+/**
+ * Refuses a request with a reason for the peer that sent it. Throw it, or return it.
+ *
+ * @example
+ * import { proxy, refuse } from "@parley/acp/proxy";
+ *
+ * export const noForks = proxy({
+ *   name: "no-forks",
+ *   version: "1.0.0",
+ *   open: ({ kind }) => (kind === "fork" ? refuse("sessions are not forked here") : undefined),
+ * });
+ */
 export function refuse(reason: string): RequestError {
   return new RequestError("invalid_request", reason, { data: { reason: "refused" } });
 }
 
 /** What a hook says: nothing (it passes), another value, an answer or a refusal. */
-type Said<Value, Result> = Value | Answer<Result> | RequestError | undefined;
-type Later<Value> = Value | PromiseLike<Value>;
+export type HookResult<Value, Result> = Value | Answer<Result> | RequestError | undefined;
+/** A value, or a promise of it. */
+export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
 /** A request while a hook looks at it. */
 export interface ProxiedCall {
@@ -118,17 +131,19 @@ export interface ProxiedMessage {
   readonly params: unknown;
 }
 
-type MessageHook<Data> = (
+/** Looks at a message. */
+export type MessageHook<Data> = (
   message: ProxiedMessage,
   session: ProxiedSession<Data> | undefined,
   call: ProxiedCall | undefined,
-) => Later<Said<object, unknown> | null>;
+) => MaybePromise<HookResult<object, unknown> | null>;
 
-type AnswerHook<Data> = (
+/** Looks at the result of a request. Returns another one, or nothing. */
+export type ResultHook<Data> = (
   result: unknown,
   session: ProxiedSession<Data> | undefined,
   message: ProxiedMessage,
-) => Later<unknown>;
+) => MaybePromise<unknown>;
 
 /**
  * What a proxy does with what passes. An empty definition passes everything. What a hook does not return, or returns as it
@@ -143,13 +158,13 @@ export interface ProxyDefinition<Data = undefined> {
   /** Makes the data of a session when the session is first named. */
   readonly session?: (session: Omit<ProxiedSession, "data">) => Data;
   /** Looks at a request that opens a session. */
-  readonly open?: (setup: ProxiedSetup, call: ProxiedCall) => Later<Said<ProxiedSetup, never>>;
+  readonly open?: (setup: ProxiedSetup, call: ProxiedCall) => MaybePromise<HookResult<ProxiedSetup, never>>;
   /** Looks at a prompt. */
   readonly prompt?: (
     prompt: ProxiedPrompt,
     session: ProxiedSession<Data>,
     call: ProxiedCall,
-  ) => Later<Said<ProxiedPrompt, ProxiedTurn>>;
+  ) => MaybePromise<HookResult<ProxiedPrompt, ProxiedTurn>>;
   /** Looks at an update of the agent. Null drops it. It cannot be async. */
   readonly update?: (
     update: SessionUpdate,
@@ -160,19 +175,19 @@ export interface ProxyDefinition<Data = undefined> {
     ask: PermissionRequest,
     session: ProxiedSession<Data>,
     call: ProxiedCall,
-  ) => Later<Said<PermissionRequest, PermissionOutcome>>;
+  ) => MaybePromise<HookResult<PermissionRequest, PermissionOutcome>>;
   /** Looks at a form or an address that the agent shows. */
   readonly elicitation?: (
     ask: ElicitationRequest,
     session: ProxiedSession<Data> | undefined,
     call: ProxiedCall,
-  ) => Later<Said<ElicitationRequest, ElicitationResponse>>;
+  ) => MaybePromise<HookResult<ElicitationRequest, ElicitationResponse>>;
   /** Called when a turn has ended, with its result. */
   readonly turnEnd?: (result: PromptResult, session: ProxiedSession<Data>) => void;
   /** Looks at messages by the names of their methods on the wire; `"*"` at all others. Null drops a notification. */
   readonly messages?: Readonly<Record<string, MessageHook<Data>>>;
   /** Looks at the results of requests, by their methods; `"*"` at all others. Undefined passes it as it came. */
-  readonly results?: Readonly<Record<string, AnswerHook<Data>>>;
+  readonly results?: Readonly<Record<string, ResultHook<Data>>>;
   /**
    * What an error in a hook means. "open": the message passes as it came. "closed": a request is refused, a notification is
    * dropped. Default: "open".
