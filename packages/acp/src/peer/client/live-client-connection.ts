@@ -63,8 +63,8 @@ export interface ClientConnectionParts {
   readonly introduction: AgentIntroduction;
 }
 
-/** Sends the request that opens a session. */
-type OpenSession = (opening: Activation, tools?: SessionTools) => Promise<ClientSession>;
+/** Makes the request that opens a session. */
+type OpeningCall = (opening: Activation) => WireCall;
 
 /** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
 export class LiveClientConnection implements ClientConnection {
@@ -140,32 +140,31 @@ export class LiveClientConnection implements ClientConnection {
   async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.sessions, "have sessions");
     const opening = activation("newSession", options, sessionKeys, this.capabilities);
-    return this.#opened("newSession", options, opening, (given, tools) =>
-      this.#named(options, this.#edition.open(given), { tools }),
-    );
+    return this.#opened("newSession", options, opening, (given) => this.#edition.open(given));
   }
 
   async loadSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
     checkSessionId("loadSession", sessionId);
     needs(this.capabilities.load, "load sessions");
     const opening = activation("loadSession", options, reopenKeys, this.capabilities);
-    return this.#reopened("loadSession", sessionId, options, opening, true);
+    const call: OpeningCall = (given) => this.#edition.activate(sessionId, given, true);
+    return this.#opened("loadSession", options, opening, call, sessionId);
   }
 
   async resumeSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
     checkSessionId("resumeSession", sessionId);
     needs(this.capabilities.resume, "resume sessions");
     const opening = activation("resumeSession", options, reopenKeys, this.capabilities);
-    return this.#reopened("resumeSession", sessionId, options, opening, false);
+    const call: OpeningCall = (given) => this.#edition.activate(sessionId, given, false);
+    return this.#opened("resumeSession", options, opening, call, sessionId);
   }
 
   async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.fork, "fork sessions", "fork");
     const opening = activation("forkSession", options, sessionKeys, this.capabilities);
-    return this.#opened("forkSession", options, opening, (given, tools) => {
+    return this.#opened("forkSession", options, opening, (given) => {
       const { params } = this.#edition.open(given);
-      const call = { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
-      return this.#named(options, call, { tools });
+      return { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
     });
   }
 
@@ -304,34 +303,25 @@ export class LiveClientConnection implements ClientConnection {
     return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
-  #reopened(
-    method: string,
-    sessionId: string,
-    options: ReopenOptions & SentHook,
-    opening: Activation,
-    replay: boolean,
-  ): Promise<ClientSession> {
-    const open: OpenSession = (given, tools) =>
-      this.#named(options, this.#edition.activate(sessionId, given, replay), { tools, sessionId });
-    return this.#opened(method, options, opening, open, sessionId);
-  }
-
+  /** Gives the session its tools before the request that opens it. */
   #opened(
     method: string,
-    { tools = [] }: SessionOptions,
+    options: SessionOptions & SentHook,
     opening: Activation,
-    open: OpenSession,
+    call: OpeningCall,
     sessionId?: string,
   ): Promise<ClientSession> {
-    if (tools.length === 0) return open(opening);
-    return this.#dispatch.servers.open(method, tools, { opening, sessionId }, open);
+    return this.#dispatch.servers.open(method, options.tools, { opening, sessionId }, (given, tools) =>
+      this.#named(options, call(given), tools, sessionId),
+    );
   }
 
   /** Sends a request whose answer names a session, and installs it before any later message is handled. */
   #named(
     options: SessionOptions & SentHook,
     { method, params }: WireCall,
-    { tools, sessionId }: { readonly tools: SessionTools | undefined; readonly sessionId?: string },
+    tools: SessionTools | undefined,
+    sessionId: string | undefined,
   ): Promise<ClientSession> {
     const { signal, sent, known = { configOptions: [], availableCommands: [] } } = options;
     return this.#dispatch.naming(async () => {

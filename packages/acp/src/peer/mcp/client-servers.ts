@@ -39,6 +39,16 @@ interface Message {
   readonly params?: McpParams | null;
 }
 
+interface Closable {
+  readonly closed: Promise<unknown>;
+}
+
+/** A session that is being opened. Its id is known when it is loaded or resumed. */
+interface OpeningPlace {
+  readonly opening: Activation;
+  readonly sessionId: string | undefined;
+}
+
 export class ClientServers {
   readonly #parts: ClientServersParts;
   /** By their ids. An id is given once and never again. */
@@ -100,10 +110,19 @@ export class ClientServers {
   }
 
   /** Opens a session with its tools. They are reachable before the agent hears of them, and end with the session. */
-  async open<Session extends { readonly closed: Promise<unknown> }>(
+  open<Session extends Closable>(
+    method: string,
+    tools: readonly object[] | undefined,
+    place: OpeningPlace,
+    open: (opening: Activation, tools?: SessionTools) => Promise<Session>,
+  ): Promise<Session> {
+    return tools?.length ? this.#open(method, tools, place, open) : open(place.opening);
+  }
+
+  async #open<Session extends Closable>(
     method: string,
     tools: readonly object[],
-    { opening, sessionId }: { readonly opening: Activation; readonly sessionId: string | undefined },
+    { opening, sessionId }: OpeningPlace,
     open: (opening: Activation, tools: SessionTools) => Promise<Session>,
   ): Promise<Session> {
     const { cwd, mcpServers } = opening;
