@@ -21,7 +21,7 @@ import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import type { McpChannel } from "../../model/mcp.ts";
-import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists } from "../../validation/unstable-features.ts";
 import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
 import { activation, checkSessionId } from "./activation.ts";
@@ -75,9 +75,7 @@ export class LiveClientConnection implements ClientConnection {
   readonly #introduction: AgentIntroduction;
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
-  readonly #unstable: UnstableFeatures;
-  /** The name and version of this client. */
-  readonly #own: Pick<ClientDefinition, "name" | "version">;
+  readonly #own: Pick<ClientDefinition, "name" | "version" | "unstable">;
   /** The providers that the agent listed as required. */
   #required: readonly string[] = [];
   /** Also of sessions that were closed: one that is opened again has the same messages. */
@@ -93,7 +91,6 @@ export class LiveClientConnection implements ClientConnection {
     this.#wire = wire;
     this.#dispatch = dispatch;
     this.#edition = edition;
-    this.#unstable = definition.unstable ?? [];
     this.#own = definition;
     this.#introduction = introduction;
     this.#requests = sessionRequests(wire, edition, introduction.capabilities);
@@ -148,15 +145,13 @@ export class LiveClientConnection implements ClientConnection {
   async loadSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
     checkSessionId("loadSession", sessionId);
     needs(this.capabilities.load, "load sessions");
-    const opening = activation("loadSession", options, reopenKeys, this.capabilities);
-    return this.#reopened("loadSession", sessionId, options, opening, true);
+    return this.#reopened("loadSession", sessionId, options, true);
   }
 
   async resumeSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
     checkSessionId("resumeSession", sessionId);
     needs(this.capabilities.resume, "resume sessions");
-    const opening = activation("resumeSession", options, reopenKeys, this.capabilities);
-    return this.#reopened("resumeSession", sessionId, options, opening, false);
+    return this.#reopened("resumeSession", sessionId, options, false);
   }
 
   async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
@@ -175,7 +170,7 @@ export class LiveClientConnection implements ClientConnection {
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");
     const answer = await this.#call("session/list", optional(query), { signal, sent });
-    return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
+    return listingFromWire(answer, { hasArchive: lists(this.#own.unstable ?? [], "archive") });
   }
 
   deleteSession(sessionId: string, options?: CallOptions): Promise<CallResult> {
@@ -308,9 +303,9 @@ export class LiveClientConnection implements ClientConnection {
     method: string,
     sessionId: string,
     options: ReopenOptions & SentHook,
-    opening: Activation,
     replay: boolean,
   ): Promise<ClientSession> {
+    const opening = activation(method, options, reopenKeys, this.capabilities);
     const open: OpenSession = (given, tools) =>
       this.#named(options, this.#edition.activate(sessionId, given, replay), { tools, sessionId });
     return this.#opened(method, options, opening, open, sessionId);
@@ -384,7 +379,7 @@ export class LiveClientConnection implements ClientConnection {
         setup,
         roots,
         this.#requests,
-        this.#edition.session(this.#unstable, this.#namesOf(setup.sessionId)),
+        this.#edition.session(this.#own.unstable ?? [], this.#namesOf(setup.sessionId)),
         this.#settings,
       );
     session.events.listen(onUpdate, onEntry);
