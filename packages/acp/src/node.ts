@@ -26,7 +26,7 @@ export type { StdioTransportOptions } from "./node/stdio.ts";
 export { sqliteStore } from "./node/store/sqlite-store.ts";
 export { StoreError, type StoreErrorKind } from "./node/store/store-error.ts";
 export type * from "./node/store/store-options.ts";
-export type { StreamTransportOptions } from "./node/stream-channel.ts";
+export { nodePlatform, type StreamTransportOptions } from "./node/stream-channel.ts";
 export type { PtyControl, TerminalCommand } from "./node/terminals/command.ts";
 export {
   type LocalTerminals,
@@ -36,7 +36,6 @@ export {
 } from "./node/terminals/local-terminals.ts";
 export type { Pty, PtyOptions, PtySpawn } from "./node/terminals/pty-command.ts";
 export type { LocalTerminal } from "./node/terminals/terminal.ts";
-export { nodePlatform } from "./node/text-platform.ts";
 export {
   type SpawnedTransport,
   serveStdio,

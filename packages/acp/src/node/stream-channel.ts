@@ -1,10 +1,10 @@
-// Implements a byte channel over Node streams.
+// Implements a byte channel over Node streams, and the text functions that it takes from Node.
 
-import { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { withTimeout } from "../base/abortable.ts";
 import type { EndReason } from "../jsonrpc/transport.ts";
-import type { ByteChannel, ByteReceiver } from "../transport/byte-channel.ts";
+import type { ByteChannel, ByteReceiver, TextPlatform } from "../transport/byte-channel.ts";
 import type { ByteTransportOptions } from "../transport/byte-transport.ts";
 
 /** The wire over a socket. */
@@ -184,3 +184,18 @@ export class OutputPipe {
     this.#events.failed(error);
   };
 }
+
+/** The text functions of Node, which are the fastest there, for byte transports and sockets. */
+export const nodePlatform: TextPlatform = {
+  decode(bytes) {
+    const buffer = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const text = buffer.toString("utf8");
+    // invalid sequences become U+FFFD, which may also have been sent: only then check the bytes; to decode first is
+    // the fastest (measured on Node 24)
+    return text.includes("\ufffd") && !isUtf8(buffer) ? undefined : text;
+  },
+  byteLength: (text) => Buffer.byteLength(text, "utf8"),
+  defer: (callback) => process.nextTick(callback),
+};

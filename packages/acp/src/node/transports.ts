@@ -12,8 +12,7 @@ import type { ServedAgent } from "../peer/agent/served-agent.ts";
 import { byteTransport } from "../transport/byte-transport.ts";
 import { type AgentProcess, type SpawnTransportOptions, spawnAgent } from "./spawn.ts";
 import { type StdioTransportOptions, stdioChannel } from "./stdio.ts";
-import { type StreamTransportOptions, streamChannel } from "./stream-channel.ts";
-import { nodePlatform } from "./text-platform.ts";
+import { nodePlatform, type StreamTransportOptions, streamChannel } from "./stream-channel.ts";
 
 /** The wire to an agent that was started here. Closing it ends the agent and everything that it started. */
 export interface SpawnedTransport extends Transport {

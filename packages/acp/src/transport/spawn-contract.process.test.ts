@@ -5,8 +5,7 @@ import { test } from "node:test";
 
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { streamChannel } from "../node/stream-channel.ts";
-import { nodePlatform } from "../node/text-platform.ts";
+import { nodePlatform, streamChannel } from "../node/stream-channel.ts";
 import { spawnTransport } from "../node/transports.ts";
 import { transportContract } from "../testing/contracts/transport-contract.ts";
 import { byteTransport } from "./byte-transport.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { webPlatform } from "../transport/byte-channel.ts";
-import { nodePlatform } from "./text-platform.ts";
+import { nodePlatform } from "./stream-channel.ts";
 
 const cases: Record<string, Uint8Array> = {
   empty: Buffer.from(""),
