@@ -48,7 +48,7 @@ import { claimTransport, type EndReason, type Sink, type Transport } from "./tra
 export class Connection {
   /** Resolves with the reason when the connection has closed; never rejects. */
   readonly closed: Promise<ConnectionError>;
-  readonly #closed = Promise.withResolvers<ConnectionError>();
+  readonly #closed: PromiseWithResolvers<ConnectionError>;
   /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
   /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
@@ -81,6 +81,7 @@ export class Connection {
     this.#limits = connectionLimits(options.limits);
     this.#drainMs = milliseconds("drainMs", options.drainMs ?? 1_500);
     claimTransport(transport);
+    this.#closed = Promise.withResolvers();
     this.closed = this.#closed.promise;
     this.#log = guardedLog(options.log);
     this.#pending = new PendingRequests((id) => this.#sendCancel(id), this.#log, transport.attachment);

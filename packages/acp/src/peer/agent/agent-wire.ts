@@ -1,5 +1,6 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
+import type { Successor } from "../../model/successor.ts";
 import { terminalOutputMethod } from "../../base/parley-extensions.ts";
 import type {
   AgentEdition,
@@ -69,6 +70,8 @@ export interface AgentWireOptions
   readonly unstable: UnstableFeatures;
   /** The host passes on what another agent says, so it goes out as it came. Default false. */
   readonly forwards?: boolean;
+  /** The agent behind this one. */
+  readonly successor?: Successor;
 }
 
 /** The state of a connection once its version is agreed on. */
@@ -89,6 +92,7 @@ export class AgentWire implements SessionSender {
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
   readonly maxSentBytes: number;
+  readonly successor: Successor | undefined;
   /** While the version or the rules are being loaded, messages are held. */
   #state: "ready" | "initializing" | "loading_rules" = "ready";
   #held = new HeldInput();
@@ -102,6 +106,7 @@ export class AgentWire implements SessionSender {
     this.#options = options;
     this.#host = host;
     this.log = guardedLog(options.log);
+    this.successor = options.successor;
     this.maxSentBytes = limitsFrom(defaultConnectionLimits, options.limits).maxSentBytes;
     this.#connection = new Connection(transport, {
       ...options,

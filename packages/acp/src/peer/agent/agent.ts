@@ -1,5 +1,6 @@
 // agent(): creates an agent that speaks every version of the protocol.
 
+import type { Successor } from "../../model/successor.ts";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { EditionName } from "../../edition/negotiate.ts";
@@ -56,9 +57,11 @@ interface AgentConnectOptions {
    * passes what it has checked, never what a client says of itself.
    */
   readonly principal?: string | undefined;
+  /** The agent behind this one: `turn.successor`. A conductor passes it. */
+  readonly successor?: Successor | undefined;
 }
 
-const connectKeys: Keys<AgentConnectOptions> = { log: true, signal: true, principal: true };
+const connectKeys: Keys<AgentConnectOptions> = { log: true, signal: true, principal: true, successor: true };
 
 /** An agent, created by `agent()`. It serves any number of clients. */
 export interface Agent {
@@ -135,10 +138,10 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
     definition,
     connect(transport, options = {}) {
       checkOptions("agent.connect", options, connectKeys);
-      const { log, signal, principal } = options;
+      const { log, signal, principal, successor } = options;
       if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
       checkPrincipal(principal);
-      const parts = { store, live, hosted, principal, log: ownLog ?? log };
+      const parts = { store, live, hosted, principal, successor, log: ownLog ?? log };
       const connection = new ServedClient(transport, definition, parts);
       const abort = () => void connection.close("aborted");
       connections.add(connection);

@@ -1,5 +1,6 @@
 // Serves one client of an agent that keeps its own sessions.
 
+import type { Successor } from "../../model/successor.ts";
 import { optional } from "../../base/objects.ts";
 import { sessionOptionsKey } from "../../base/parley-extensions.ts";
 import type {
@@ -39,6 +40,8 @@ import { receivedPrompt, steeringPrompt } from "./turn/received-prompt.ts";
 interface ServedClientParts extends AgentSessionsParts {
   /** Instead of the definition's. */
   readonly log: Log | undefined;
+  /** The agent behind this one. */
+  readonly successor: Successor | undefined;
   /** The MCP servers that the agent hosts, by name. */
   readonly hosted: ReadonlyMap<string, McpProvider>;
 }
@@ -65,7 +68,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     const { editions = defaultEditions, unstable = [], exposeErrors = true, connection } = definition;
     const versions = versionsOf(editions);
     const { transport: spoken, options: own } = agentDialects(transport, editions, { ...connection, log });
-    const options = { ...own, versions, unstable, exposeErrors, ...optional({ log }) };
+    const options = { ...own, versions, unstable, exposeErrors, ...optional({ log, successor: parts.successor }) };
     this.#definition = definition;
     this.#wire = new AgentWire(spoken, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, parts);

@@ -5,6 +5,7 @@ import type { Dialect } from "../../../edition/dialect.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
+import type { Successor } from "../../../model/successor.ts";
 import type { McpNotices } from "../../mcp/session-servers.ts";
 import type { TerminalOutputs } from "./terminal-outputs.ts";
 
@@ -24,6 +25,8 @@ export interface SessionSender {
   readonly terminalOutput: TerminalOutputs;
   /** Notifications of requests to MCP servers of the client. */
   readonly mcpNotices: McpNotices;
+  /** The agent behind this one, in a chain of agents. */
+  readonly successor: Successor | undefined;
   readonly log: Log;
   /** The params of `session/update`. Throws when the update is not valid. */
   checkUpdate(sessionId: string, update: object): object;

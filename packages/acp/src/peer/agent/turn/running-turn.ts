@@ -14,6 +14,7 @@ import { ShownTerminal } from "./shown-terminal.ts";
 import type { RunTool, ToolCallStart } from "./tool-call.ts";
 import type { AgentSession, Turn } from "./turn.ts";
 import { type ServedTurnClient, turnClient } from "./turn-client.ts";
+import { type TurnSuccessor, turnSuccessor } from "./turn-successor.ts";
 
 export interface TurnOptions {
   readonly clientTimeoutMs: number | undefined;
@@ -76,6 +77,11 @@ export class RunningTurn implements Turn, ToolHost {
   get questions(): Questions {
     this.#questions ??= new Questions(this.updates, this.signal);
     return this.#questions;
+  }
+
+  get successor(): TurnSuccessor | undefined {
+    const { successor } = this.updates.sender;
+    return successor && turnSuccessor(successor, this);
   }
 
   get signal(): AbortSignal {

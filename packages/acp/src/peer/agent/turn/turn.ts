@@ -32,6 +32,7 @@ import type {
   RunTool,
   ToolCallStart,
 } from "./tool-call.ts";
+import type { TurnSuccessor } from "./turn-successor.ts";
 
 /**
  * How a prompt handler ends its turn. Nothing means "end_turn".
@@ -160,6 +161,8 @@ export interface Turn<Data = unknown> {
   readonly client: TurnClient;
   /** Prompts that arrived during this turn. Always empty without `concurrentPrompts: "inbox"`. */
   readonly inbox: Inbox;
+  /** The agent behind this one, in a chain of agents (`conductor` of `@parley/acp/proxy`). Undefined if there is none. */
+  readonly successor: TurnSuccessor | undefined;
   /** Aborts when the user cancels or the connection ends. Pass it to every function that takes a signal. */
   readonly signal: AbortSignal;
   /** Sends a piece of the answer. Consecutive pieces form one message. */
