@@ -1,5 +1,6 @@
 // One client, or one conductor, with the chain of components that was started for it.
 
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { Side } from "../../forward/frame.ts";
 import { type Port, refusing } from "../../forward/port.ts";
@@ -8,6 +9,7 @@ import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
+import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
 import { type ChainComponent, isProxy } from "./component.ts";
@@ -18,7 +20,7 @@ import { ProxyStage } from "./proxy-stage.ts";
 import type { Stage, StageHost } from "./stage.ts";
 import { SuccessorPeer } from "./successor-peer.ts";
 
-/** How long requests may still be answered after the client's end of input. */
+/** How long nothing may come for the client after the end of its input, before what runs for it is cancelled. */
 const farewellMs = 3_000;
 
 export interface ChainOptions {
@@ -36,29 +38,61 @@ export class Chain implements StageHost {
   readonly #upstream: SuccessorPeer;
   readonly #options: ChainOptions;
   #stages: readonly Stage[] = [];
+  #farewell: Deadline;
+  #hasFailed = false;
 
   constructor(transport: Transport, options: ChainOptions) {
     this.#options = options;
     const { editions = [], log } = options;
-    const spoken = agentDialects(transport, editions, { log }).transport;
-    this.#upstream = new SuccessorPeer(spoken, { name: "the client", drainMs: farewellMs, log });
+    const spoken = agentDialects(this.#untilSilent(transport), editions, { log }).transport;
+    this.#upstream = new SuccessorPeer(spoken, {
+      name: "the client",
+      drainMs: Number.POSITIVE_INFINITY,
+      // it may be stopped for a while: the agent waits for it
+      stallMs: Number.POSITIVE_INFINITY,
+      log,
+    });
     this.#upstream.isClient = true;
     this.#upstream.intake = this.#untilInitialize();
     this.#upstream.successor.intake = noProxy;
+    void this.#upstream.ended.then(({ kind }) => {
+      if (kind === "eof" && this.#upstream.connection.inFlight > 0) this.#wait();
+    });
     this.closed = this.#upstream.connection.closed.then(async (reason) => {
+      clearTimeout(this.#farewell);
+      this.#farewell = undefined;
       await Promise.allSettled(this.#stages.map((stage) => stage.close()));
       return reason;
     });
   }
 
   failed(reason: string): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     this.#options.log("error", "the chain ends", { reason });
-    void this.close(reason);
+    const error = { code: errorCodes.unavailable, message: reason, data: { reason: "chain_ended" } };
+    void this.#upstream.close(reason, error);
   }
 
   async close(reason = "the chain was closed"): Promise<void> {
     await this.#upstream.close(reason);
     await this.closed;
+  }
+
+  /** A client that has ended its output gets what it is still owed, for as long as something comes. */
+  #untilSilent(transport: Transport): Transport {
+    return wrapTransport(transport, {
+      send: (message, text, isLine) => {
+        if (this.#farewell !== undefined) this.#wait();
+        return transport.send(message, text, isLine);
+      },
+      ...(transport.isTextOnly && { isTextOnly: true }),
+    });
+  }
+
+  #wait(): void {
+    clearTimeout(this.#farewell);
+    this.#farewell = deadline(farewellMs, () => void this.close("the client has ended its output"));
   }
 
   /** Nothing is started before. */

@@ -42,19 +42,14 @@ export class SuccessorPeer extends Peer {
 
   constructor(transport: Transport, options: SuccessorPeerOptions) {
     const { generation = currentGeneration, ...rest } = options;
-    // read at each array: the generation may become known later
-    const of: { peer?: SuccessorPeer } = {};
-    super(transport, {
-      ...rest,
-      unread: "session/update",
-      get batches() {
-        return of.peer?.isClient === true || of.peer?.generation.takesBatches === true ? "accept" : "reject";
-      },
-    });
-    of.peer = this;
+    super(transport, { ...rest, unread: "session/update" });
     this.generation = generation;
     this.#envelopeHead = headOf(generation);
     this.successor = { port: this.portOf(this.#envelope()), intake: nobody };
+  }
+
+  protected override get batches() {
+    return this.isClient || this.generation.takesBatches ? "accept" : "reject";
   }
 
   /** Sends its kind of first message to a proxy in place of `initialize`. */
