@@ -1,6 +1,8 @@
 // One client, or one conductor, with the chain of components that was started for it.
 
 import { type Deadline, deadline } from "../../base/deadline.ts";
+import { isObject } from "../../base/objects.ts";
+import { policyKey } from "../../base/parley-extensions.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { Side } from "../../forward/frame.ts";
 import { type Port, refusing } from "../../forward/port.ts";
@@ -133,9 +135,26 @@ export class Chain implements StageHost {
     const stages = proxies.map((component) => this.#proxyStage(component));
     if (agent !== undefined) stages.push(this.#agentStage(agent));
     this.#stages = stages;
-    const first = this.#connect(stages, role);
+    const first = this.#announcing(this.#connect(stages, role), role);
     upstream.intake = afterInitialize(first, role);
     return first;
+  }
+
+  /** Tells a conductor that something in here decides what is allowed. */
+  #announcing(first: Port, role: Role): Port {
+    if (role === "alone") return first;
+    return {
+      ...first,
+      request: (call, taker) => {
+        if (call.method !== "initialize") return first.request(call, taker);
+        return first.request(call, (answer, text) => {
+          const { result } = answer;
+          if (!isObject(result) || !this.#stages.some(({ isPolicy }) => isPolicy)) return taker(answer, text);
+          const { _meta: meta } = result;
+          taker({ result: { ...result, _meta: { ...(isObject(meta) && meta), [policyKey]: true } } });
+        });
+      },
+    };
   }
 
   /** Connects each stage with its neighbours. Returns the port of the first one. */
