@@ -2,7 +2,7 @@
 
 import type { Log } from "../../src/jsonrpc/connection-options.ts";
 import type { Transport } from "../../src/jsonrpc/transport.ts";
-import { type ChainPart, type ConductorOptions, conductor, proxy } from "../../src/proxy.ts";
+import { type ChainPart, type ConductorOptions, conductor, type OnExit, proxy } from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
 
@@ -51,14 +51,21 @@ export function served(parts: readonly ChainPart[], options?: ConductorOptions) 
   return { client: rawLinePeer(clientEnd), chain, connection };
 }
 
+interface ChainedOptions {
+  readonly serve?: (message: Wire, peer: RawLinePeer) => void;
+  readonly options?: ConductorOptions;
+  /** What happens when the agent goes away. */
+  readonly onExit?: OnExit;
+}
+
 /** A client, a chain of these parts, and an agent by hand at its end. */
 export function chained(
   parts: readonly ChainPart[],
-  serve?: (message: Wire, peer: RawLinePeer) => void,
-  options?: ConductorOptions,
+  { serve, options, onExit = "fail" }: ChainedOptions = {},
 ) {
   const agents = byHand(serve);
-  return { ...served([...parts, agents.start], options), agent: agents.peer(0), agents: agents.peers };
+  const agent = { name: "the agent", start: agents.start, onExit };
+  return { ...served([...parts, agent], options), agent: agents.peer(0), agents: agents.peers };
 }
 
 export const introductions = {
@@ -69,9 +76,9 @@ export const introductions = {
 /** The same after the handshake, with the session "s". */
 export async function opened(
   parts: readonly ChainPart[],
-  { version = 1, options }: { version?: 1 | 2; options?: ConductorOptions } = {},
+  { version = 1, ...options }: ChainedOptions & { version?: 1 | 2 } = {},
 ) {
-  const made = chained(parts, undefined, options);
+  const made = chained(parts, options);
   const { client } = made;
   const agent = await handshake(client, made.agent, version);
   return { ...made, agent };

@@ -40,6 +40,8 @@ interface Attempt {
   readonly isAgain: boolean;
   hasAskedSuccessor: boolean;
   hasFallenBack: boolean;
+  /** It ended at the first question: it did not know it, or it ended for another reason. */
+  isInDoubt: boolean;
   /** How often it has been asked: only the answer to the last question counts. */
   questions: number;
   isOver: boolean;
@@ -125,6 +127,7 @@ export class ComponentStage implements Stage {
       ...given,
       hasAskedSuccessor: false,
       hasFallenBack: remembered !== undefined,
+      isInDoubt: false,
       questions: 0,
       isOver: false,
     };
@@ -156,6 +159,12 @@ export class ComponentStage implements Stage {
       // one that does not know the first message may take nothing more on that connection
       if (!attempt.hasFallenBack && (isUnknown || code === errorCodes.invalid_request))
         return this.#fallBack(peer, attempt, isUnknown);
+      if (isUnknown && attempt.isInDoubt) {
+        attempt.isInDoubt = false;
+        peer.speaks(currentGeneration);
+        this.#ask(peer, attempt);
+        return;
+      }
       if (isUnknown) return this.#refused(attempt, this.#notAProxy());
       this.#give(attempt, answer, text);
     });
@@ -334,10 +343,12 @@ export class ComponentStage implements Stage {
   /** One that ends at the first message may be of an earlier generation, or broken. */
   #fallBackAfterLoss(attempt: Attempt, reason: ConnectionError): void {
     attempt.hasFallenBack = true;
+    attempt.isInDoubt = true;
     if (reason.kind === "spawn_failed") {
       this.#give(attempt, { error: goneError(this.name, reason) });
       return this.#host.failed(`${this.name} cannot be started: ${reason.message}`);
     }
+    this.#restarts.note();
     this.#askNew(underscoredGeneration, attempt);
   }
 
