@@ -238,6 +238,7 @@ export const fakeTurn: Turn<{ count: number }> = {
   _meta: undefined,
   client: fakeClient,
   inbox: fakeInbox,
+  successor: undefined,
   signal: new AbortController().signal,
   say: () => done,
   think: () => done,

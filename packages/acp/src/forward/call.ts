@@ -31,7 +31,7 @@ export class Call {
 
   /** Characters of the message, for limits. */
   get size(): number {
-    return this.text?.length ?? this.paramsText?.length ?? 0;
+    return (this.text ?? this.paramsText ?? "").length;
   }
 
   /** The params as JSON; undefined where there are none. */

@@ -16,7 +16,7 @@ export interface Facts {
   opens(method: string): Opens | undefined;
   /** Whether a notification cancels what runs in its session. */
   cancels(method: string): boolean;
-  /** The answer to a request that still waits when its session is cancelled; undefined if that does not end it. */
+  /** The answer to a request that has not been passed on when its session is cancelled; undefined if that does not end it. */
   withdrawn(method: string): PassedAnswer | undefined;
 }
 

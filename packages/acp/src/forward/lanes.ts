@@ -60,7 +60,7 @@ class Lane {
 /** The lanes of one direction. */
 export class Lanes {
   readonly #lanes = new Map<string | undefined, Lane>();
-  /** Holds everything while the connection is being opened. */
+  /** Holds everything while the connection is being opened, and until what waited has gone on. */
   #barrier: Lane | undefined;
   readonly #held: (chars: number) => void;
 
@@ -74,7 +74,7 @@ export class Lanes {
     return this.#lanes.size === 0 && this.#barrier === undefined;
   }
 
-  /** What waits in a session. */
+  /** What is held and what waits in a session. */
   *waitingIn(session: string | undefined): Iterable<Waiting> {
     const lane = this.#barrier ?? this.#lanes.get(session);
     for (const item of lane?.occupants ?? []) if (item.session === session) yield item;
@@ -85,6 +85,10 @@ export class Lanes {
   enter(item: Waiting): void {
     const lane = this.isFree ? undefined : (this.#barrier ?? this.#lanes.get(item.session));
     if (lane === undefined) return item.run();
+    this.#add(lane, item);
+  }
+
+  #add(lane: Lane, item: Waiting): void {
     lane.add(item);
     this.#held(item.size + charsPerEntry);
     if (item.kind === "answer") this.#run(lane);
@@ -110,8 +114,7 @@ export class Lanes {
     const barrier = this.#barrier;
     if (barrier?.occupants.delete(item)) {
       this.#held(-item.size);
-      this.#barrier = undefined;
-      for (const waiting of barrier.waiting) this.#readmit(waiting);
+      this.#readmit(barrier);
     }
     const lane = this.#lanes.get(item.session);
     if (!lane?.occupants.delete(item)) return;
@@ -120,9 +123,16 @@ export class Lanes {
     if (lane.isOver && this.#lanes.get(item.session) === lane) this.#lanes.delete(item.session);
   }
 
-  #readmit(item: Waiting): void {
-    this.#held(-item.size - charsPerEntry);
-    if (!item.isOver) this.enter(item);
+  /** What comes meanwhile waits behind the rest. One of them may open the connection again. */
+  #readmit(barrier: Lane): void {
+    for (let item = barrier.take(); item !== undefined; item = barrier.take()) {
+      this.#held(-item.size - charsPerEntry);
+      if (item.isOver) continue;
+      const lane = this.#lanes.get(item.session);
+      if (lane === undefined) item.run();
+      else this.#add(lane, item);
+    }
+    if (barrier.isOver) this.#barrier = undefined;
   }
 
   #run(lane: Lane): void {

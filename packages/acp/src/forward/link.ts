@@ -42,9 +42,12 @@ export class Link {
     this.rewrites = options.rewrites ?? false;
     const max = options.maxHeldChars ?? 32 * 1024 * 1024;
     let heldChars = 0;
+    let isTooMuch = false;
     const held = (chars: number): void => {
       heldChars += chars;
-      if (chars > 0 && heldChars > max) overflowed(`more than ${max} characters wait in it`);
+      if (isTooMuch || heldChars <= max) return;
+      isTooMuch = true;
+      overflowed(`more than ${max} characters wait in it`);
     };
     this.lanes = { client: new Lanes(held), agent: new Lanes(held) };
     const passesUnread = options.passesUnread ?? look === undefined;
@@ -72,8 +75,7 @@ export class Link {
         if (this.#look === undefined) return paced(this.to[otherSide[from]].notify(call));
         const item = new PassingNotification(this, from, call);
         if (this.facts.cancels(call.method)) {
-          for (const waiting of this.lanes[from].waitingIn(item.session))
-            if (waiting instanceof PassingRequest) waiting.withdraw();
+          this.#withdraw(item.session);
           item.run();
         } else this.lanes[from].enter(item);
         return paced(item.room);
@@ -90,6 +92,14 @@ export class Link {
         return room === false ? false : paced(room);
       },
     };
+  }
+
+  /** Answers what has not been passed on, in both directions. The last one first: none must take the place of another. */
+  #withdraw(session: string | undefined): void {
+    for (const lanes of [this.lanes.client, this.lanes.agent]) {
+      for (const waiting of [...lanes.waitingIn(session)].reverse())
+        if (waiting instanceof PassingRequest) waiting.withdraw();
+    }
   }
 
   look(frame: Frame): Verdict {
@@ -193,8 +203,10 @@ class PassingNotification extends Passing {
     const to = this.link.to[otherSide[this.from]];
     if (verdict === undefined) this.room = to.notify(this.passedOn);
     else if ("send" in verdict) this.room = to.notify(new Call(this.method, verdict.send));
-    else if ("drop" in verdict)
-      this.link.log("debug", "a notification was dropped", { method: this.method, reason: verdict.drop });
+    else {
+      const reason = "drop" in verdict ? verdict.drop : "nobody waits for an answer to it";
+      this.link.log("debug", "a notification was dropped", { method: this.method, reason });
+    }
   }
 }
 
@@ -205,6 +217,8 @@ class PassingRequest extends Passing {
   #cancelSent: (() => void) | undefined;
   #isCancelled = false;
   #isSent = false;
+  /** A hook may still hold the answer. */
+  #isAnswered = false;
   /** It is being opened: what names it waits. */
   #isOpening = false;
 
@@ -232,7 +246,7 @@ class PassingRequest extends Passing {
     if (this.isOver || this.#isCancelled) return;
     this.#isCancelled = true;
     this.#controller?.abort();
-    if (this.#isSent) this.#cancelSent?.();
+    if (this.#isSent && !this.#isAnswered) this.#cancelSent?.();
     else this.answer(cancelled);
   }
 
@@ -271,7 +285,8 @@ class PassingRequest extends Passing {
     this.#isSent = true;
     const to = otherSide[this.from];
     const taker: Taker = (answer, text) => {
-      if (this.isOver) return;
+      if (this.isOver || this.#isAnswered) return;
+      this.#isAnswered = true;
       this.link.lanes[to].enter(new PassingAnswer(this.link, this, call, { answer, text }));
     };
     this.#cancelSent = this.link.to[to].request(call, taker);
@@ -284,6 +299,7 @@ class PassingAnswer extends Passing {
   readonly request: PassingRequest;
   readonly answer: PassedAnswer;
   readonly #text: string | undefined;
+  #size: number | undefined;
 
   constructor(
     link: Link,
@@ -304,7 +320,8 @@ class PassingAnswer extends Passing {
   }
 
   override get size(): number {
-    return this.#text?.length ?? 0;
+    this.#size ??= (this.#text ?? JSON.stringify(this.answer)).length;
+    return this.#size;
   }
 
   get signal(): AbortSignal {

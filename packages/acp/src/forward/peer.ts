@@ -35,6 +35,8 @@ export interface Shape {
   cancel(connection: Connection, id: number): void;
 }
 
+const closing: WireError = { code: -32800, message: "cancelled: the connection is closing" };
+
 const plain: Shape = {
   method: ({ method }) => method,
   params: ({ params }) => params,
@@ -55,6 +57,7 @@ export class Peer {
   readonly #transport: Transport;
   readonly name: string;
   readonly #stallMs: number;
+  readonly #batches: ConnectionOptions["batches"];
   readonly #head: string | undefined;
   /** Requests of the peer that wait, and what cancels them. */
   readonly #open = new Map<LateAnswer, () => void>();
@@ -68,6 +71,7 @@ export class Peer {
       unread,
       stallMs = 60_000,
       drainMs = Number.POSITIVE_INFINITY,
+      batches,
       limits,
       lingers,
       ...options
@@ -76,12 +80,18 @@ export class Peer {
     this.#transport = transport;
     this.name = name;
     this.#stallMs = stallMs;
+    this.#batches = batches;
     this.#head = unread && notificationHead(unread);
+    const accepted = () => this.batches;
     const ended = Promise.withResolvers<EndReason>();
     this.ended = ended.promise;
     const given: ConnectionOptions & ForwardHooks = {
       ...optional(options),
       drainMs,
+      // read at each array
+      get batches() {
+        return accepted();
+      },
       // what came in has passed the limit of its sender: an envelope around it must not refuse it
       limits: { maxSentBytes: Number.POSITIVE_INFINITY, ...optional(limits ?? {}) },
       handlers: {
@@ -94,6 +104,15 @@ export class Peer {
     };
     this.connection = new Connection(transport, given);
     this.port = this.portOf(plain);
+    // nobody waits for the answers any more
+    void this.connection.closed.then(() => {
+      for (const cancel of this.#open.values()) cancel();
+    });
+  }
+
+  /** Whether the peer may send arrays of messages. */
+  protected get batches(): ConnectionOptions["batches"] {
+    return this.#batches;
   }
 
   protected portOf(shape: Shape): Port {
@@ -147,11 +166,15 @@ export class Peer {
   /** Passes a request of the peer on. */
   protected pass(call: Call, request: IncomingRequest, to: Port): LateAnswer {
     const late = new LateAnswer();
-    const cancel = to.request(call, (answer, text) => {
+    let passed: (() => void) | undefined = to.request(call, (answer, text) => {
       this.#open.delete(late);
       late.give(answer, text);
     });
     if (late.isGiven) return late;
+    const cancel = (): void => {
+      passed?.();
+      passed = undefined;
+    };
     this.#open.set(late, cancel);
     const { signal } = request;
     const aborted = (): void => {
@@ -167,12 +190,11 @@ export class Peer {
     return this.connection.isOpen ? unusableAnswer(this.name, error) : goneError(this.name, error);
   }
 
-  /** Closes the connection. Whoever waits for an answer gets one. */
-  async close(reason?: string): Promise<void> {
-    const error = { code: -32800, message: "cancelled: the connection is closing" };
+  /** Closes the connection. Whoever waits for an answer gets this error. */
+  async close(reason?: string, error: WireError = closing): Promise<void> {
     for (const [late, cancel] of [...this.#open]) {
-      cancel();
       late.give({ error });
+      cancel();
     }
     await this.connection.close(reason);
   }

@@ -2,30 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ChainPart, conductor, proxy } from "../../src/proxy.ts";
+import { type ChainPart, conductor } from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
-import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
-
-const empty = (n: number) => Array.from({ length: n }, (_, i) => proxy({ name: `p${i}`, version: "1" }));
-
-/** A client, a chain of these parts, and an agent by hand at its end. */
-function chained(parts: readonly ChainPart[], serve?: (message: Wire, peer: RawLinePeer) => void) {
-  const [clientEnd, chainEnd] = memoryPair();
-  const agents: RawLinePeer[] = [];
-  const started = Promise.withResolvers<RawLinePeer>();
-  const chain = conductor([
-    ...parts,
-    () => {
-      const [near, far] = memoryPair();
-      const agent = rawLinePeer(far, serve);
-      agents.push(agent);
-      started.resolve(agent);
-      return near;
-    },
-  ]);
-  chain.connect(chainEnd);
-  return { client: rawLinePeer(clientEnd), agent: started.promise, agents, chain };
-}
+import type { Wire } from "../support/raw-line-peer.ts";
+import { chained, empty } from "./chained.ts";
 
 /** The same chain with its last proxies in a chain of their own. */
 function nested(n: number): ChainPart[] {

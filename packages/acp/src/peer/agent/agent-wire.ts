@@ -1,6 +1,5 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
-import type { Successor } from "../../model/successor.ts";
 import { terminalOutputMethod } from "../../base/parley-extensions.ts";
 import type {
   AgentEdition,
@@ -37,6 +36,7 @@ import { checkParamsSize, checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
+import type { Successor } from "../../model/successor.ts";
 import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { Failure } from "../../wire/decode.ts";
 import { BoundWire, extensionName, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";

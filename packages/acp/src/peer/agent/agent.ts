@@ -1,6 +1,5 @@
 // agent(): creates an agent that speaks every version of the protocol.
 
-import type { Successor } from "../../model/successor.ts";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { EditionName } from "../../edition/negotiate.ts";
@@ -10,6 +9,7 @@ import { argumentText, type ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
+import type { Successor } from "../../model/successor.ts";
 import { hostedProviders } from "../mcp/hosted-servers.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { checkAgentDefinition } from "./check-definition.ts";

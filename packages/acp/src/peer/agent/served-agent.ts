@@ -4,6 +4,7 @@ import { checkOptions, type Keys } from "../../base/known-options.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Successor } from "../../model/successor.ts";
 
 /** A connection to one client. */
 export interface ServedConnection {
@@ -19,9 +20,11 @@ export interface ServeOptions {
   readonly log?: Log | undefined;
   /** Closes the connection when it aborts. */
   readonly signal?: AbortSignal | undefined;
+  /** The agent behind it, for an agent in a chain of agents. */
+  readonly successor?: Successor | undefined;
 }
 
-const serveKeys: Keys<ServeOptions> = { log: true, signal: true };
+const serveKeys: Keys<ServeOptions> = { log: true, signal: true, successor: true };
 
 /** What can be served to clients: an agent of `agent()`, a proxy of `proxy()`, or a chain of `conductor()`. */
 export interface ServedAgent {

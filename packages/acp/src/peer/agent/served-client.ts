@@ -1,6 +1,5 @@
 // Serves one client of an agent that keeps its own sessions.
 
-import type { Successor } from "../../model/successor.ts";
 import { optional } from "../../base/objects.ts";
 import { sessionOptionsKey } from "../../base/parley-extensions.ts";
 import type {
@@ -22,6 +21,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { McpProvider } from "../../model/mcp.ts";
+import type { Successor } from "../../model/successor.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
@@ -68,7 +68,13 @@ export class ServedClient implements AgentHost, AgentConnection {
     const { editions = defaultEditions, unstable = [], exposeErrors = true, connection } = definition;
     const versions = versionsOf(editions);
     const { transport: spoken, options: own } = agentDialects(transport, editions, { ...connection, log });
-    const options = { ...own, versions, unstable, exposeErrors, ...optional({ log, successor: parts.successor }) };
+    const options = {
+      ...own,
+      versions,
+      unstable,
+      exposeErrors,
+      ...optional({ log, successor: parts.successor }),
+    };
     this.#definition = definition;
     this.#wire = new AgentWire(spoken, options, this);
     this.#sessions = new AgentSessions(definition, this.#wire, parts);

@@ -45,6 +45,7 @@ async function recordingSender(
     dialect: undefined,
     terminalOutput: new TerminalOutputs(),
     mcpNotices: new McpNotices(),
+    successor: undefined,
     log: () => undefined,
     rules: undefined,
     checkUpdate: (sessionId, update) => ({ sessionId, update }),

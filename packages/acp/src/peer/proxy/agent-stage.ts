@@ -3,7 +3,7 @@
 import { isObject } from "../../base/objects.ts";
 import { Call } from "../../forward/call.ts";
 import { Peer } from "../../forward/peer.ts";
-import { goneError, nobody, type Port, type Taker } from "../../forward/port.ts";
+import { goneError, nobody, type Port, type Taker, type WireError } from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
@@ -16,6 +16,7 @@ import { WaitingRoom } from "./waiting-room.ts";
 
 export class AgentStage implements Stage {
   readonly name: string;
+  readonly isPolicy = false;
   readonly fromClient: Port;
   readonly fromAgent = nobody;
   readonly #component: ChainComponent;
@@ -44,9 +45,9 @@ export class AgentStage implements Stage {
     this.#start = start;
     this.#host = host;
     this.#log = log;
-    const overflowed = (): void => host.failed(`${this.name}: too much waits for it`);
-    this.#room = new WaitingRoom(() => this.#peer?.port ?? nobody, {
-      overflowed,
+    this.#room = new WaitingRoom({
+      port: () => (this.#peer?.connection.isOpen === true ? this.#peer.port : undefined),
+      overflowed: () => host.failed(`${this.name}: too much waits for it`),
       wanted: () => this.#again(),
     });
     this.fromClient = {
@@ -147,7 +148,8 @@ export class AgentStage implements Stage {
       return peer.port.request(call, (answer, text) => {
         this.#noteAgent(answer.result);
         taker(answer, text);
-        if (answer.error === undefined) this.#room.open();
+        // after an error too: it answers what comes in its own words
+        if (peer.connection.isOpen) this.#room.open();
       });
     } catch (error) {
       taker({ error: goneError(this.name, asError(error)) });
@@ -170,6 +172,9 @@ export class AgentStage implements Stage {
       noise: "skip",
       batches: "reject",
       unread: "session/update",
+      // one that sends nothing more has no use for answers
+      drainMs: 0,
+      stallMs: this.#component.stallMs,
       log: this.#log,
     });
     this.#peer = peer;
@@ -202,6 +207,7 @@ export class AgentStage implements Stage {
       return this.#host.failed(`${this.name} has gone: ${reason.message}`);
     for (const sessionId of this.#sessions.keys()) this.#lost.set(sessionId, undefined);
     if (this.#isStarting) this.#failAgain(goneError(this.name, reason));
+    if (!this.#room.isEmpty) this.#again();
   }
 
   /** Something waits for it. */
@@ -225,7 +231,7 @@ export class AgentStage implements Stage {
   #failAgain(error: unknown): void {
     if (!this.#isStarting) return;
     this.#isStarting = false;
-    this.#room.fail(error as object); // an error of the wire
+    this.#room.fail(error as WireError); // as it came
   }
 }
 

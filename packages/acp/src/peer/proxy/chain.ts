@@ -1,6 +1,8 @@
 // One client, or one conductor, with the chain of components that was started for it.
 
-import { isPromiseLike } from "../../base/objects.ts";
+import { type Deadline, deadline } from "../../base/deadline.ts";
+import { isObject, isPromiseLike } from "../../base/objects.ts";
+import { policyKey } from "../../base/parley-extensions.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { Side } from "../../forward/frame.ts";
 import { type Port, refusing } from "../../forward/port.ts";
@@ -10,9 +12,10 @@ import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
+import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
-import { type ChainComponent, isProxy } from "./component.ts";
+import { type ChainComponent, isAgent, isProxy } from "./component.ts";
 import { ComponentStage } from "./component-stage.ts";
 import { generationOfInitialize } from "./generations.ts";
 import { type WatchHops, watched } from "./hops.ts";
@@ -20,7 +23,7 @@ import { ProxyStage } from "./proxy-stage.ts";
 import type { Stage, StageHost } from "./stage.ts";
 import { SuccessorPeer } from "./successor-peer.ts";
 
-/** How long requests may still be answered after the client's end of input. */
+/** How long nothing may come for the client after the end of its input, before what runs for it is cancelled. */
 const farewellMs = 3_000;
 
 export interface ChainOptions {
@@ -38,29 +41,61 @@ export class Chain implements StageHost {
   readonly #upstream: SuccessorPeer;
   readonly #options: ChainOptions;
   #stages: readonly Stage[] = [];
+  #farewell: Deadline;
+  #hasFailed = false;
 
   constructor(transport: Transport, options: ChainOptions) {
     this.#options = options;
     const { editions = [], log } = options;
-    const spoken = agentDialects(transport, editions, { log }).transport;
-    this.#upstream = new SuccessorPeer(spoken, { name: "the client", drainMs: farewellMs, log });
+    const spoken = agentDialects(this.#untilSilent(transport), editions, { log }).transport;
+    this.#upstream = new SuccessorPeer(spoken, {
+      name: "the client",
+      drainMs: Number.POSITIVE_INFINITY,
+      // it may be stopped for a while: the agent waits for it
+      stallMs: Number.POSITIVE_INFINITY,
+      log,
+    });
     this.#upstream.isClient = true;
     this.#upstream.intake = this.#untilInitialize();
     this.#upstream.successor.intake = noProxy;
+    void this.#upstream.ended.then(({ kind }) => {
+      if (kind === "eof" && this.#upstream.connection.inFlight > 0) this.#wait();
+    });
     this.closed = this.#upstream.connection.closed.then(async (reason) => {
+      clearTimeout(this.#farewell);
+      this.#farewell = undefined;
       await Promise.allSettled(this.#stages.map((stage) => stage.close()));
       return reason;
     });
   }
 
   failed(reason: string): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
     this.#options.log("error", "the chain ends", { reason });
-    void this.close(reason);
+    const error = { code: errorCodes.unavailable, message: reason, data: { reason: "chain_ended" } };
+    void this.#upstream.close(reason, error);
   }
 
   async close(reason = "the chain was closed"): Promise<void> {
     await this.#upstream.close(reason);
     await this.closed;
+  }
+
+  /** A client that has ended its output gets what it is still owed, for as long as something comes. */
+  #untilSilent(transport: Transport): Transport {
+    return wrapTransport(transport, {
+      send: (message, text, isLine) => {
+        if (this.#farewell !== undefined) this.#wait();
+        return transport.send(message, text, isLine);
+      },
+      ...(transport.isTextOnly && { isTextOnly: true }),
+    });
+  }
+
+  #wait(): void {
+    clearTimeout(this.#farewell);
+    this.#farewell = deadline(farewellMs, () => void this.close("the client has ended its output"));
   }
 
   /** Nothing is started before. */
@@ -101,9 +136,26 @@ export class Chain implements StageHost {
     const stages = proxies.map((component) => this.#proxyStage(component));
     if (agent !== undefined) stages.push(this.#agentStage(agent));
     this.#stages = stages;
-    const first = this.#connect(stages, role);
+    const first = this.#announcing(this.#connect(stages, role), role);
     upstream.intake = afterInitialize(first, role);
     return first;
+  }
+
+  /** Tells a conductor that something in here decides what is allowed. */
+  #announcing(first: Port, role: Role): Port {
+    if (role === "alone") return first;
+    return {
+      ...first,
+      request: (call, taker) => {
+        if (call.method !== "initialize") return first.request(call, taker);
+        return first.request(call, (answer, text) => {
+          const { result } = answer;
+          if (!isObject(result) || !this.#stages.some(({ isPolicy }) => isPolicy)) return taker(answer, text);
+          const { _meta: meta } = result;
+          taker({ result: { ...result, _meta: { ...(isObject(meta) && meta), [policyKey]: true } } });
+        });
+      },
+    };
   }
 
   /** Connects each stage with its neighbours. Returns the port of the first one. */
@@ -156,10 +208,6 @@ function withAgent(
   if (last === undefined || !isProxy(last.start)) return [components.slice(0, -1), last];
   const { agent } = last.start.definition;
   return [components, agent && { name: "the agent", start: agent }];
-}
-
-function isAgent({ start }: ChainComponent): boolean {
-  return typeof start === "object" && !isProxy(start);
 }
 
 function starterOf({ name, start }: ChainComponent): () => Transport {

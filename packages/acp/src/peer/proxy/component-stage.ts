@@ -3,7 +3,8 @@
 import { isObject } from "../../base/objects.ts";
 import { policyKey } from "../../base/parley-extensions.ts";
 import { answeredVersion } from "../../edition/negotiate.ts";
-import type { Call } from "../../forward/call.ts";
+import { Call } from "../../forward/call.ts";
+import type { Side } from "../../forward/frame.ts";
 import { goneError, nobody, type Port, type Taker, type WireError } from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
@@ -26,6 +27,9 @@ interface Handshake {
   /** What the successor answered. */
   answer: PassedAnswer | undefined;
   text: string | undefined;
+  /** Who waits for that answer: the component, and the one that was started in its place. */
+  readonly takers: Taker[];
+  cancel: () => void;
 }
 
 /** One try to introduce a component. */
@@ -36,6 +40,10 @@ interface Attempt {
   readonly isAgain: boolean;
   hasAskedSuccessor: boolean;
   hasFallenBack: boolean;
+  /** It ended at the first question: it did not know it, or it ended for another reason. */
+  isInDoubt: boolean;
+  /** How often it has been asked: only the answer to the last question counts. */
+  questions: number;
   isOver: boolean;
 }
 
@@ -55,6 +63,7 @@ export class ComponentStage implements Stage {
   #attempt: Attempt | undefined;
   #isBypassed = false;
   #isClosed = false;
+  #saysPolicy = false;
 
   constructor(component: ChainComponent, start: () => Transport, host: StageHost, log: Log) {
     this.name = component.name;
@@ -64,10 +73,16 @@ export class ComponentStage implements Stage {
     this.#log = log;
     const overflowed = (): void => host.failed(`${this.name}: too much waits for it`);
     const wanted = (): void => this.#again();
-    const room = (port: () => Port) => new WaitingRoom(port, { overflowed, wanted });
+    const room = (to: Side, of: (peer: SuccessorPeer) => Port) => {
+      const port = () => {
+        if (this.#isBypassed) return this.#to[to];
+        return this.#peer?.connection.isOpen === true ? of(this.#peer) : undefined;
+      };
+      return new WaitingRoom({ port, overflowed, wanted });
+    };
     this.#rooms = {
-      client: room(() => (this.#isBypassed ? this.#to.agent : (this.#peer?.port ?? nobody))),
-      agent: room(() => (this.#isBypassed ? this.#to.client : (this.#peer?.successor.port ?? nobody))),
+      client: room("agent", ({ port }) => port),
+      agent: room("client", ({ successor }) => successor.port),
     };
     this.fromAgent = this.#rooms.agent;
     const { client } = this.#rooms;
@@ -77,6 +92,10 @@ export class ComponentStage implements Stage {
         call.method === "initialize" ? this.#introduce(call, taker) : client.request(call, taker),
       unread: (text) => client.unread(text),
     };
+  }
+
+  get isPolicy(): boolean {
+    return this.#saysPolicy || isPolicy(this.#component);
   }
 
   connect(to: { readonly client: Port; readonly agent: Port }): void {
@@ -90,32 +109,49 @@ export class ComponentStage implements Stage {
 
   #introduce(call: Call, taker: Taker): () => void {
     if (this.#isBypassed) return this.#to.agent.request(call, taker);
-    const handshake: Handshake = { call, answer: undefined, text: undefined };
+    const handshake: Handshake = {
+      call,
+      answer: undefined,
+      text: undefined,
+      takers: [],
+      cancel: () => undefined,
+    };
     this.#handshake = handshake;
     return this.#try({ handshake, taker, isAgain: false });
   }
 
   /** Starts it, if it does not run, and sends it its first message. Returns what cancels that. */
   #try(given: Pick<Attempt, "handshake" | "taker" | "isAgain">): () => void {
-    const attempt: Attempt = { ...given, hasAskedSuccessor: false, hasFallenBack: false, isOver: false };
-    this.#attempt = attempt;
     const remembered = known.get(this.#component.start);
-    attempt.hasFallenBack = remembered !== undefined;
-    let cancel = (): void => undefined;
+    const attempt: Attempt = {
+      ...given,
+      hasAskedSuccessor: false,
+      hasFallenBack: remembered !== undefined,
+      isInDoubt: false,
+      questions: 0,
+      isOver: false,
+    };
+    this.#attempt = attempt;
+    if (this.#peer !== undefined) return this.#ask(this.#peer, attempt);
+    return this.#askNew(remembered ?? currentGeneration, attempt);
+  }
+
+  /** Starts it, and sends it its first message. */
+  #askNew(generation: Generation, attempt: Attempt): () => void {
     try {
-      const peer = this.#peer ?? this.#run(remembered ?? currentGeneration);
-      cancel = this.#ask(peer, attempt);
+      return this.#ask(this.#run(generation), attempt);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#give(attempt, { error: goneError(this.name, new Error(message)) });
+      this.#give(attempt, { error: goneError(this.name, asError(error)) });
+      return () => undefined;
     }
-    return () => cancel();
   }
 
   #ask(peer: SuccessorPeer, attempt: Attempt): () => void {
+    attempt.questions += 1;
+    const question = attempt.questions;
     return peer.proxyPort.request(attempt.handshake.call, (answer, text) => {
-      // it was asked again in another way, or on another connection
-      if (attempt.isOver || this.#peer !== peer) return;
+      // it was asked again in another way, or it has gone, which is decided when its connection has closed
+      if (attempt.isOver || attempt.questions !== question || !peer.connection.isOpen) return;
       const { error } = answer;
       if (error === undefined || attempt.hasAskedSuccessor) return this.#introduced(attempt, answer, text);
       const { code } = (isObject(error) ? error : {}) as { readonly code?: unknown };
@@ -123,6 +159,13 @@ export class ComponentStage implements Stage {
       // one that does not know the first message may take nothing more on that connection
       if (!attempt.hasFallenBack && (isUnknown || code === errorCodes.invalid_request))
         return this.#fallBack(peer, attempt, isUnknown);
+      if (isUnknown && attempt.isInDoubt) {
+        attempt.isInDoubt = false;
+        peer.speaks(currentGeneration);
+        this.#ask(peer, attempt);
+        return;
+      }
+      if (isUnknown) return this.#refused(attempt, this.#notAProxy());
       this.#give(attempt, answer, text);
     });
   }
@@ -141,13 +184,7 @@ export class ComponentStage implements Stage {
     }
     this.#peer = undefined;
     void peer.close("it is started again");
-    try {
-      this.#ask(this.#run(underscoredGeneration), attempt);
-    } catch (cause) {
-      this.#give(attempt, {
-        error: goneError(this.name, cause instanceof Error ? cause : new Error(String(cause))),
-      });
-    }
+    this.#askNew(underscoredGeneration, attempt);
   }
 
   /** It has answered the first message. */
@@ -158,15 +195,25 @@ export class ComponentStage implements Stage {
     const wrong = asked ? this.#wrongAnswer(handshake, answer.result) : this.#tooEarly();
     if (wrong === undefined) {
       if (this.#peer !== undefined) known.set(this.#component.start, this.#peer.generation);
-      return this.#give(attempt, answer, text);
+      if (!this.#saysPolicy) return this.#give(attempt, answer, text);
+      return this.#give(attempt, { result: withoutMark(answer.result) });
     }
-    this.#log("error", wrong, { component: this.name });
+    this.#refused(attempt, wrong);
+  }
+
+  /** It is no component that a chain can have. */
+  #refused(attempt: Attempt, why: string): void {
+    this.#log("error", why, { component: this.name });
     const error: WireError = {
       code: errorCodes.invalid_request,
-      message: wrong,
+      message: why,
       data: { reason: "bad_component", component: this.name },
     };
     this.#give(attempt, { error });
+  }
+
+  #notAProxy(): string {
+    return `${this.name} is not a proxy: it knows neither ${currentGeneration.initialize} nor ${underscoredGeneration.initialize}`;
   }
 
   #tooEarly(): string {
@@ -178,8 +225,8 @@ export class ComponentStage implements Stage {
     if (got !== expected)
       return `${this.name} changed the protocol version from ${String(expected)} to ${String(got)}: a proxy must leave it as it is`;
     const meta = isObject(result) ? result["_meta"] : undefined;
-    const saysPolicy = isObject(meta) && meta[policyKey] === true;
-    if (saysPolicy && !isPolicy(this.#component) && this.#component.onExit === "bypass")
+    this.#saysPolicy = isObject(meta) && meta[policyKey] === true;
+    if (this.#saysPolicy && this.#component.onExit === "bypass")
       return `${this.name} says that it decides what is allowed: it cannot be bypassed; set onExit to "restart" or "fail"`;
     return undefined;
   }
@@ -190,7 +237,13 @@ export class ComponentStage implements Stage {
     attempt.isOver = true;
     this.#attempt = undefined;
     attempt.taker(answer, text);
-    if (answer.error !== undefined) return;
+    if (answer.error !== undefined) {
+      if (attempt.isAgain) return;
+      const message = `${this.name} has not been initialized: initialize must succeed first`;
+      const error = { code: errorCodes.invalid_request, message, data: { reason: "not_initialized" } };
+      for (const room of Object.values(this.#rooms)) room.refuse(error);
+      return;
+    }
     this.#rooms.client.open();
     this.#rooms.agent.open();
   }
@@ -200,11 +253,14 @@ export class ComponentStage implements Stage {
       name: this.name,
       generation,
       noise: "skip",
+      // one that sends nothing more has no use for answers
+      drainMs: 0,
+      stallMs: this.#component.stallMs,
       log: this.#log,
     });
     this.#peer = peer;
     peer.intake = portTo(() => this.#to.client);
-    peer.successor.intake = this.#successor();
+    peer.successor.intake = this.#successor(peer);
     peer.wrappedInitialize = (generationOfIt) => {
       const attempt = this.#attempt;
       // it passed on what it does not know, so its proxies are of an earlier generation
@@ -218,26 +274,46 @@ export class ComponentStage implements Stage {
   }
 
   /** What it sends to its successor. */
-  #successor(): Port {
+  #successor(peer: SuccessorPeer): Port {
     return {
       notify: (call) => this.#to.agent.notify(call),
       unread: (text) => this.#to.agent.unread(text),
       request: (call, taker) => {
         const attempt = this.#attempt;
-        if (call.method !== "initialize" || attempt === undefined) return this.#to.agent.request(call, taker);
-        const { handshake } = attempt;
-        attempt.hasAskedSuccessor = true;
-        if (handshake.answer !== undefined) {
-          taker(handshake.answer, handshake.text);
-          return () => undefined;
+        if (call.method !== "initialize" || attempt === undefined) {
+          const cancel = this.#to.agent.request(call, taker);
+          if (call.method !== "session/prompt") return cancel;
+          return () => {
+            // nobody is there to hear the rest of the turn
+            if (!peer.connection.isOpen) this.#cancelTurn(call);
+            cancel();
+          };
         }
-        return this.#to.agent.request(call, (answer, text) => {
-          handshake.answer = answer;
-          handshake.text = text;
-          taker(answer, text);
-        });
+        attempt.hasAskedSuccessor = true;
+        this.#askSuccessor(attempt.handshake, call, taker);
+        return () => {
+          // one that is started in its place wants the same answer
+          if (peer.connection.isOpen) attempt.handshake.cancel();
+        };
       },
     };
+  }
+
+  /** It is asked once, however often the component is started. */
+  #askSuccessor(handshake: Handshake, call: Call, taker: Taker): void {
+    if (handshake.answer !== undefined) return taker(handshake.answer, handshake.text);
+    handshake.takers.push(taker);
+    if (handshake.takers.length > 1) return;
+    handshake.cancel = this.#to.agent.request(call, (answer, text) => {
+      handshake.answer = answer;
+      handshake.text = text;
+      for (const each of handshake.takers.splice(0)) each(answer, text);
+    });
+  }
+
+  #cancelTurn({ params }: Call): void {
+    const { sessionId } = (isObject(params) ? params : {}) as { readonly sessionId?: unknown };
+    void this.#to.agent.notify(new Call("session/cancel", { sessionId }));
   }
 
   #lost(reason: ConnectionError): void {
@@ -255,24 +331,25 @@ export class ComponentStage implements Stage {
       const often = onExit === "restart" ? `, ${this.#restarts.limit} times in a minute` : "";
       return this.#host.failed(`${this.name} has gone${often}: ${reason.message}`);
     }
-    if (attempt === undefined) return;
+    if (attempt === undefined) {
+      if (!this.#rooms.client.isEmpty || !this.#rooms.agent.isEmpty) this.#again();
+      return;
+    }
     this.#restarts.note();
-    this.#attempt = undefined;
-    this.#try({ ...attempt, isAgain: attempt.isAgain || attempt.handshake.answer !== undefined });
+    const { handshake, taker, isAgain } = attempt;
+    this.#try({ handshake, taker, isAgain });
   }
 
   /** One that ends at the first message may be of an earlier generation, or broken. */
   #fallBackAfterLoss(attempt: Attempt, reason: ConnectionError): void {
     attempt.hasFallenBack = true;
+    attempt.isInDoubt = true;
     if (reason.kind === "spawn_failed") {
       this.#give(attempt, { error: goneError(this.name, reason) });
       return this.#host.failed(`${this.name} cannot be started: ${reason.message}`);
     }
-    try {
-      this.#ask(this.#run(underscoredGeneration), attempt);
-    } catch {
-      this.#give(attempt, { error: goneError(this.name, reason) });
-    }
+    this.#restarts.note();
+    this.#askNew(underscoredGeneration, attempt);
   }
 
   #bypass(attempt: Attempt | undefined): void {
@@ -282,9 +359,7 @@ export class ComponentStage implements Stage {
     this.#rooms.agent.open();
     if (attempt === undefined || attempt.isOver) return;
     attempt.isOver = true;
-    const { answer, text, call } = attempt.handshake;
-    if (answer === undefined) this.#to.agent.request(call, attempt.taker);
-    else attempt.taker(answer, text);
+    this.#askSuccessor(attempt.handshake, attempt.handshake.call, attempt.taker);
   }
 
   /** Something waits for it. */
@@ -292,7 +367,7 @@ export class ComponentStage implements Stage {
     const handshake = this.#handshake;
     if (this.#attempt !== undefined || handshake === undefined || this.#isClosed) return;
     const failed = (error: unknown): void => {
-      for (const room of Object.values(this.#rooms)) room.fail(error as object); // an error of the wire
+      for (const room of Object.values(this.#rooms)) room.fail(error as WireError); // as it came
       this.#host.failed(`${this.name} could not be started again`);
     };
     if (this.#peer !== undefined || handshake.answer === undefined) return;
@@ -306,4 +381,15 @@ export class ComponentStage implements Stage {
       },
     });
   }
+}
+
+/** The mark is about one component, and those before it have their own. */
+function withoutMark(result: unknown): unknown {
+  const { _meta, ...rest } = result as { readonly _meta: Readonly<Record<string, unknown>> }; // it has the mark
+  const { [policyKey]: _, ...meta } = _meta;
+  return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,5 +1,6 @@
 // What a chain is made of, and how each part is looked after.
 
+import { milliseconds } from "../../base/deadline.ts";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
@@ -27,6 +28,10 @@ export interface ChainComponent {
   readonly errors?: "open" | "closed";
   /** It decides what is allowed: it is never bypassed, and its errors are closed. Default: what the proxy's definition says. */
   readonly policy?: boolean;
+  /**
+   * How long a process may read nothing while messages wait for it, in milliseconds. Then it counts as gone. Default 60,000.
+   */
+  readonly stallMs?: number;
 }
 
 const componentKeys: Keys<ChainComponent> = {
@@ -35,6 +40,7 @@ const componentKeys: Keys<ChainComponent> = {
   onExit: true,
   errors: true,
   policy: true,
+  stallMs: true,
 };
 
 /** A part of a chain, as an app may write it. */
@@ -54,7 +60,7 @@ export function isProxy(value: unknown): value is AcpProxy {
 /** Throws a TypeError that says what is wrong with a part. */
 export function componentOf(part: ChainPart, at: number, isLast: boolean): ChainComponent {
   const component = named(part, at, isLast);
-  const { name, start, onExit, errors } = component;
+  const { name, start, onExit, errors, stallMs } = component;
   if (typeof start !== "function" && !isProxy(start) && typeof start?.connect !== "function") {
     throw new TypeError(
       `conductor: ${name}: expected a proxy, an agent, or a function that returns a transport, got ${argumentText(start)}`,
@@ -66,6 +72,7 @@ export function componentOf(part: ChainPart, at: number, isLast: boolean): Chain
     );
   if (errors !== undefined && errors !== "open" && errors !== "closed")
     throw new TypeError(`conductor: ${name}: errors must be "open" or "closed", got ${argumentText(errors)}`);
+  if (stallMs !== undefined) milliseconds(`conductor: ${name}: stallMs`, stallMs);
   if (isPolicy(component)) {
     const why = "it decides what is allowed, and nothing may pass without it";
     if (onExit === "bypass") throw new TypeError(`conductor: ${name} cannot be bypassed: ${why}`);
@@ -87,4 +94,9 @@ function named(part: ChainPart, at: number, isLast: boolean): ChainComponent {
   }
   if (isProxy(part)) return { name: part.definition.name, start: part };
   return { name: isLast ? "the agent" : `component ${at + 1}`, start: part };
+}
+
+/** Whether it is an agent, or a chain, in this process. */
+export function isAgent({ start }: ChainComponent): boolean {
+  return typeof start === "object" && !isProxy(start);
 }

@@ -5,10 +5,13 @@ import type { Editions } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
+import type { Transport } from "../../jsonrpc/transport.ts";
+import { memoryPair } from "../../transport/memory.ts";
 import { type ServedAgent, served } from "../agent/served-agent.ts";
 import { Chain } from "./chain.ts";
-import { type ChainPart, componentOf } from "./component.ts";
+import { type ChainComponent, type ChainPart, componentOf, isAgent } from "./component.ts";
 import type { WatchHops } from "./hops.ts";
+import { successorClient } from "./successor-client.ts";
 
 /** How a chain is run. */
 export interface ConductorOptions {
@@ -53,8 +56,9 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
   checkOptions("conductor", options, optionKeys);
   if (!Array.isArray(parts))
     throw new TypeError(`conductor: expected a list of components, got ${argumentText(parts)}`);
-  const components = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
   const { name = "conductor", editions, log, watch } = options;
+  const all = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
+  const components = joinedAgents(all, guardedLog(log));
   return {
     definition: { name, ...(log && { log }) },
     ...served(
@@ -63,4 +67,37 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
         new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch }),
     ),
   };
+}
+
+/**
+ * Agents that stand one behind another are one agent for the chain: the first of them has the client, and prompts the next one
+ * by `turn.successor`.
+ */
+function joinedAgents(components: readonly ChainComponent[], log: Log): readonly ChainComponent[] {
+  const first = components.findIndex(isAgent);
+  const front = components[first];
+  const behind = components.slice(first + 1);
+  if (front === undefined || behind.length === 0) return components;
+  const agent = front.start as ServedAgent; // isAgent has found it
+  const start = (): Transport => {
+    const [near, far] = memoryPair();
+    const successor = successorClient(
+      front.name,
+      () => {
+        const [end, chainEnd] = memoryPair();
+        new Chain(chainEnd, {
+          components: joinedAgents(behind, log),
+          editions: undefined,
+          log,
+          watch: undefined,
+        });
+        return end;
+      },
+      log,
+    );
+    const { closed } = agent.connect(far, { successor });
+    void closed.then(() => successor.close());
+    return near;
+  };
+  return [...components.slice(0, first), { ...front, start }];
 }

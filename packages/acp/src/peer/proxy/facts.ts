@@ -19,6 +19,8 @@ export function acpFacts(version: () => ProtocolVersion | undefined): Facts {
     },
     cancels: (method) => method === "session/cancel",
     withdrawn(method) {
+      if (method === "session/request_permission") return { result: { outcome: { outcome: "cancelled" } } };
+      if (method === "elicitation/create") return { result: { action: "cancel" } };
       if (method !== "session/prompt") return undefined;
       if (version() === 2) return { error: { code: -32800, message: "cancelled" } };
       return { result: { stopReason: "cancelled" } };

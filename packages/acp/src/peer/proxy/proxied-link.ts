@@ -6,19 +6,20 @@ import type { Frame, Side, Verdict } from "../../forward/frame.ts";
 import { Link } from "../../forward/link.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import { RequestError, requestErrorFrom } from "../../jsonrpc/errors.ts";
+import { RequestError } from "../../jsonrpc/errors.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
+import { applied } from "./applied.ts";
 import { EditionReader, type Heard, messageOf, type SessionReader } from "./edition-reader.ts";
 import { acpFacts } from "./facts.ts";
 import {
   Answer,
-  type ProxiedCall,
   type ProxiedMessage,
   type ProxiedPrompt,
   type ProxiedSession,
   type ProxiedTurn,
   type ProxyDefinition,
 } from "./proxy-definition.ts";
+import { after, asError, callOf, copied, requiredCall, verdictOf, wireError } from "./verdicts.ts";
 
 interface Session {
   readonly reader: SessionReader;
@@ -51,7 +52,7 @@ export class ProxiedLink {
     this.#options = options;
     const { update, prompt, open, permission, elicitation, turnEnd, messages, results } = definition;
     const hooks = [update, prompt, open, permission, elicitation, turnEnd, messages, results];
-    const looks = hooks.some((each) => each !== undefined) || isPolicy;
+    const looks = isPolicy || hooks.some((each) => each !== undefined);
     const looksAtUpdates =
       update !== undefined ||
       turnEnd !== undefined ||
@@ -106,9 +107,12 @@ export class ProxiedLink {
   #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
     const reader = this.#reader;
     if (reader === undefined || !isObject(params)) return undefined;
+    const { receiver, kinds } = methodTable.get(frame.method) ?? {};
+    // one that goes the wrong way, or asks without wanting an answer, is for its receiver to refuse
+    if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) return undefined;
     switch (frame.method) {
       case "session/update":
-        return frame.from === "agent" ? this.#update(reader, frame, params) : undefined;
+        return this.#update(reader, frame, params);
       case "session/prompt":
         return this.#prompt(reader, frame, params);
       case "session/request_permission":
@@ -165,9 +169,11 @@ export class ProxiedLink {
     const { prompt: hook, turnEnd } = this.#definition;
     const session = this.#session(frame.session);
     if (session === undefined || (hook === undefined && turnEnd === undefined)) return undefined;
-    const prompt = reader.prompt(copied(frame));
-    const send = (changed: ProxiedPrompt): void =>
-      void this.#prompts.set(frame, session.reader.prompted(changed));
+    const prompt = this.#read(() => reader.prompt(copied(frame)));
+    if (prompt === undefined) return undefined;
+    const send = (changed: ProxiedPrompt): void => {
+      if (frame.signal?.aborted !== true) this.#prompts.set(frame, session.reader.prompted(changed));
+    };
     const said = hook?.(prompt, session.seen, requiredCall(frame));
     return after(said, (value) => {
       if (value === undefined || value === prompt) {
@@ -202,7 +208,8 @@ export class ProxiedLink {
     const hook = this.#definition.permission;
     const session = this.#session(frame.session);
     if (hook === undefined || session === undefined) return undefined;
-    const ask = reader.permission(copied(frame));
+    const ask = this.#read(() => reader.permission(copied(frame)));
+    if (ask === undefined) return undefined;
     return after(hook(ask, session.seen, requiredCall(frame)), (value) =>
       value === undefined || value === ask
         ? undefined
@@ -216,7 +223,7 @@ export class ProxiedLink {
 
   #elicitation(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.elicitation;
-    const ask = hook && reader.elicitation(copied(frame));
+    const ask = hook && this.#read(() => reader.elicitation(copied(frame)));
     if (hook === undefined || ask === undefined) return undefined;
     return after(hook(ask, this.#seen(frame.session), requiredCall(frame)), (value) =>
       value === undefined || value === ask
@@ -224,7 +231,7 @@ export class ProxiedLink {
         : verdictOf(
             value,
             (answer) => answer,
-            (changed) => ({ ...params, ...changed }),
+            (changed) => applied(params, ask, changed),
           ),
     );
   }
@@ -232,18 +239,31 @@ export class ProxiedLink {
   #open(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.open;
     const session = frame.opens === "named session" ? this.#session(frame.session) : undefined;
-    session?.reader.replays(true);
-    const setup = hook && reader.setup(frame.method, copied(frame));
-    if (hook === undefined || setup === undefined) return undefined;
-    return after(hook(setup, requiredCall(frame)), (value) =>
-      value === undefined || value === setup
-        ? undefined
-        : verdictOf(
-            value,
-            (result) => result,
-            (changed) => reader.withSetup(params, setup, changed),
-          ),
-    );
+    const setup = hook && this.#read(() => reader.setup(frame.method, copied(frame)));
+    const said = hook && setup && hook(setup, requiredCall(frame));
+    return after(said, (value) => {
+      const verdict =
+        value === undefined || setup === undefined || value === setup
+          ? undefined
+          : verdictOf(
+              value,
+              (result) => result,
+              (changed) => reader.withSetup(params, setup, changed),
+            );
+      const isSent = verdict === undefined || "send" in verdict;
+      if (isSent && frame.signal?.aborted !== true) session?.reader.replays(true);
+      return verdict;
+    });
+  }
+
+  /** What cannot be read passes unseen, unless nothing may. */
+  #read<Value>(read: () => Value): Value | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (this.#options.errors === "closed") throw error;
+      return undefined;
+    }
   }
 
   #lookAtAnswer(frame: Frame): Verdict {
@@ -343,53 +363,4 @@ export class ProxiedLink {
 function hookOf<Hook>(hooks: Readonly<Record<string, Hook>> | undefined, method: string): Hook | undefined {
   if (hooks === undefined) return undefined;
   return Object.hasOwn(hooks, method) ? hooks[method] : hooks["*"];
-}
-
-/** A copy to decode: decoding changes what it is given. */
-function copied({ params, text }: Frame): unknown {
-  if (text === undefined) return structuredClone(params);
-  return (JSON.parse(text) as { readonly params?: unknown }).params;
-}
-
-function after<Value, Next>(
-  said: Value | PromiseLike<Value>,
-  next: (value: Value) => Next | PromiseLike<Next>,
-): Next | PromiseLike<Next> {
-  return isPromiseLike(said) ? (said as PromiseLike<Value>).then(next) : next(said);
-}
-
-function verdictOf<Value, Result>(
-  said: Value | Answer<Result> | RequestError,
-  answered: (result: Result) => unknown,
-  changed: (value: Value) => unknown,
-): Verdict {
-  if (said instanceof RequestError) return { answer: { error: wireError(said) } };
-  if (said instanceof Answer) return { answer: { result: answered(said.value) } };
-  return { send: changed(said) };
-}
-
-function callOf({ method, signal }: Frame): ProxiedCall | undefined {
-  return signal && { method, signal };
-}
-
-function requiredCall(frame: Frame): ProxiedCall {
-  return callOf(frame) ?? { method: frame.method, signal: new AbortController().signal };
-}
-
-function wireError({ code, message, data }: RequestError): object {
-  return data === undefined ? { code, message } : { code, message, data };
-}
-
-function asError(method: string, error: unknown): RequestError {
-  const { code, message, data } = (isObject(error) ? error : {}) as {
-    code?: unknown;
-    message?: unknown;
-    data?: unknown;
-  };
-  const known = {
-    code: typeof code === "number" ? code : errorCodes.internal_error,
-    message: String(message),
-    data,
-  };
-  return requestErrorFrom(known, method);
 }

@@ -9,6 +9,7 @@ import type { Stage, StageHost } from "./stage.ts";
 
 export class ProxyStage implements Stage {
   readonly name: string;
+  readonly isPolicy: boolean;
   readonly fromClient: Port;
   readonly fromAgent: Port;
   readonly #proxied: ProxiedLink;
@@ -17,11 +18,11 @@ export class ProxyStage implements Stage {
   constructor(component: ChainComponent, definition: ProxyDefinition<unknown>, host: StageHost, log: Log) {
     this.name = component.name;
     this.#definition = definition;
-    const policy = isPolicy(component);
+    this.isPolicy = isPolicy(component);
     this.#proxied = new ProxiedLink({
       definition,
-      errors: policy ? "closed" : (component.errors ?? definition.errors ?? "open"),
-      isPolicy: policy,
+      errors: this.isPolicy ? "closed" : (component.errors ?? definition.errors ?? "open"),
+      isPolicy: this.isPolicy,
       log: definition.log ?? log,
       overflowed: (reason) => host.failed(`${this.name}: ${reason}`),
     });

@@ -5,6 +5,8 @@ import type { Port } from "../../forward/port.ts";
 export interface Stage {
   /** How it is called in errors. */
   readonly name: string;
+  /** Whether it decides what is allowed, as far as it has said so. */
+  readonly isPolicy: boolean;
   /** Takes what comes from the client's side. */
   readonly fromClient: Port;
   /** Takes what comes from the agent's side. */

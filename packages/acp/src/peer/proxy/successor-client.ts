@@ -21,7 +21,8 @@ export function successorClient(
     log,
     unstable: "*",
     async requestPermission(ask, { session }) {
-      const outcome = await session && fronts.get(session.sessionId)?.permission(ask);
+      const front = session && fronts.get(session.sessionId);
+      const outcome = await front?.permission(ask);
       return outcome?.outcome === "selected" ? outcome.optionId : undefined;
     },
     elicit: async (ask, { session }) =>

@@ -5,6 +5,8 @@ import { Call } from "../../forward/call.ts";
 import { Peer, type PeerOptions, type Shape } from "../../forward/peer.ts";
 import { nobody, type Port } from "../../forward/port.ts";
 import { isNotification, notificationHead } from "../../forward/unread.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
+import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { cancelMethod } from "../../jsonrpc/inbound-requests.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
@@ -19,6 +21,9 @@ import {
 } from "./generations.ts";
 
 const version = '{"jsonrpc":"2.0",';
+
+/** Earlier generations read `meta` too. */
+const mayHaveMeta = /"_?meta"/;
 
 /** What goes to the successor, and what comes from it. */
 interface Successor {
@@ -38,23 +43,20 @@ export class SuccessorPeer extends Peer {
   wrappedInitialize: (generation: Generation) => void = () => undefined;
   /** A client may send arrays; a conductor and a proxy of the current generation may not. */
   isClient = false;
+  readonly #log: Log;
   #envelopeHead: string;
 
   constructor(transport: Transport, options: SuccessorPeerOptions) {
     const { generation = currentGeneration, ...rest } = options;
-    // read at each array: the generation may become known later
-    const of: { peer?: SuccessorPeer } = {};
-    super(transport, {
-      ...rest,
-      unread: "session/update",
-      get batches() {
-        return of.peer?.isClient === true || of.peer?.generation.takesBatches === true ? "accept" : "reject";
-      },
-    });
-    of.peer = this;
+    super(transport, { ...rest, unread: "session/update" });
     this.generation = generation;
+    this.#log = guardedLog(options.log);
     this.#envelopeHead = headOf(generation);
     this.successor = { port: this.portOf(this.#envelope()), intake: nobody };
+  }
+
+  protected override get batches() {
+    return this.isClient || this.generation.takesBatches ? "accept" : "reject";
   }
 
   /** Sends its kind of first message to a proxy in place of `initialize`. */
@@ -91,6 +93,8 @@ export class SuccessorPeer extends Peer {
 
   protected override takesUnread(text: string): boolean {
     if (!isNotification(text, this.#envelopeHead)) return super.takesUnread(text);
+    // that of the envelope stays here; only a reader can tell whose it is
+    if (mayHaveMeta.test(text)) return false;
     const inner = text.slice(this.#envelopeHead.length - updateHead.length + version.length, -1);
     return this.passUnread(version + inner, this.successor.intake);
   }
@@ -101,11 +105,19 @@ export class SuccessorPeer extends Peer {
     if (old !== undefined) throw new RequestError("method_not_found", old);
     const generation = generationOfSuccessor(method);
     if (generation === undefined) return super.request(call, request);
-    return this.pass(this.unwrapped(call, generation), request, this.successor.intake);
+    const inner = this.unwrapped(call, generation);
+    if (inner.method === cancelMethod)
+      throw new RequestError("method_not_found", `${cancelMethod} is a notification`);
+    return this.pass(inner, request, this.successor.intake);
   }
 
   protected override notification(call: Call): undefined {
     const { method } = call;
+    const old = sacpSentence(method);
+    if (old !== undefined) {
+      this.#log("warn", old, { method });
+      return undefined;
+    }
     const generation = generationOfSuccessor(method);
     if (generation === undefined) return super.notification(call);
     const inner = this.unwrapped(call, generation);

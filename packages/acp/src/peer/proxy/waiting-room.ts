@@ -1,7 +1,7 @@
 // Keeps calls for a component that is not ready yet.
 
 import type { Call } from "../../forward/call.ts";
-import type { Port, Taker } from "../../forward/port.ts";
+import type { Port, Taker, WireError } from "../../forward/port.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 
 interface Waiting {
@@ -15,54 +15,85 @@ interface Waiting {
 const maxChars = 32 * 1024 * 1024;
 const charsPerCall = 256;
 
+export interface WaitingRoomHost {
+  /** Where calls go; undefined while nobody takes them. */
+  port(): Port | undefined;
+  /** Something waits. */
+  wanted(): void;
+  /** Too much waits. */
+  overflowed(): void;
+}
+
 /** One direction. Calls pass to the port at once, or when it is opened. */
 export class WaitingRoom implements Port {
-  readonly #port: () => Port;
-  readonly #overflowed: () => void;
-  readonly #wanted: () => void;
+  readonly #host: WaitingRoomHost;
   #isOpen = false;
+  #refusal: WireError | undefined;
   #chars = 0;
   #waiting: Waiting[] = [];
 
-  /** `wanted` is called when something waits. */
-  constructor(port: () => Port, { overflowed, wanted }: { overflowed: () => void; wanted: () => void }) {
-    this.#port = port;
-    this.#overflowed = overflowed;
-    this.#wanted = wanted;
+  constructor(host: WaitingRoomHost) {
+    this.#host = host;
   }
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** What comes meanwhile goes last. */
   open(): void {
-    this.#isOpen = true;
-    const waiting = this.#waiting;
+    this.#refusal = undefined;
+    for (const [i, next] of this.#waiting.entries()) {
+      const port = this.#host.port();
+      if (port === undefined) {
+        this.#waiting = this.#waiting.slice(i);
+        return;
+      }
+      if (next.cancelled) continue;
+      if (next.taker === undefined) void port.notify(next.call);
+      else next.cancel = port.request(next.call, next.taker);
+    }
     this.#waiting = [];
     this.#chars = 0;
-    for (const each of waiting) {
-      if (each.cancelled) continue;
-      if (each.taker === undefined) void this.#port().notify(each.call);
-      else each.cancel = this.#port().request(each.call, each.taker);
-    }
+    this.#isOpen = true;
   }
 
+  /** What comes from now on waits. */
   close(): void {
     this.#isOpen = false;
+    this.#refusal = undefined;
   }
 
   /** Answers everything that waits. */
-  fail(error: object): void {
+  fail(error: WireError): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#chars = 0;
     for (const { taker, cancelled } of waiting) if (!cancelled) taker?.({ error });
   }
 
+  /** Answers everything that waits, and that comes, with this error. */
+  refuse(error: WireError): void {
+    this.#isOpen = false;
+    this.#refusal = error;
+    this.fail(error);
+  }
+
   notify(call: Call) {
-    if (this.#isOpen) return this.#port().notify(call);
-    this.#add({ call, taker: undefined, cancelled: false, cancel: undefined });
+    const port = this.#port;
+    if (port !== undefined) return port.notify(call);
+    if (this.#refusal === undefined)
+      this.#add({ call, taker: undefined, cancelled: false, cancel: undefined });
     return undefined;
   }
 
   request(call: Call, taker: Taker): () => void {
-    if (this.#isOpen) return this.#port().request(call, taker);
+    const port = this.#port;
+    if (port !== undefined) return port.request(call, taker);
+    if (this.#refusal !== undefined) {
+      taker({ error: this.#refusal });
+      return () => undefined;
+    }
     const waiting: Waiting = { call, taker, cancelled: false, cancel: undefined };
     this.#add(waiting);
     return () => {
@@ -74,13 +105,18 @@ export class WaitingRoom implements Port {
   }
 
   unread(text: string) {
-    return this.#isOpen ? this.#port().unread(text) : false;
+    const port = this.#port;
+    return port === undefined ? false : port.unread(text);
+  }
+
+  get #port(): Port | undefined {
+    return this.#isOpen ? this.#host.port() : undefined;
   }
 
   #add(waiting: Waiting): void {
     this.#chars += waiting.call.size + charsPerCall;
     this.#waiting.push(waiting);
-    if (this.#chars > maxChars) this.#overflowed();
-    else this.#wanted();
+    if (this.#chars > maxChars) this.#host.overflowed();
+    else this.#host.wanted();
   }
 }
