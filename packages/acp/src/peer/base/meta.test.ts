@@ -76,7 +76,7 @@ for (const version of [1, 2] as const) {
       onUpdate: (update) => void seen.push((update as { _meta?: unknown })._meta),
     });
     const chunk = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "x" } };
-    peer.connection.notify("session/update", {
+    void peer.connection.notify("session/update", {
       sessionId: "s1",
       update: { ...chunk, _meta: { "parley.dev/notification": { old: 1 }, own: 2 } },
       _meta: { now: 3 },

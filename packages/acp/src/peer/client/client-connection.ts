@@ -25,9 +25,9 @@ import type { Entry } from "../../model/entry.ts";
 import type { McpChannel } from "../../model/mcp.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
 import type {
+  CallOptions,
   CallResult,
   ClientSession,
-  MetaOptions,
   SessionListener,
   TitleResult,
 } from "./session/client-session.ts";
@@ -168,14 +168,6 @@ export interface ClientConnection {
   close(reason?: string): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/**
- * The signal and the custom data of one request.
- */
-export interface CallOptions extends MetaOptions {
-  /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
 import { HeldInput, loadClientVersion } from "../base/load-version.ts";
 import { clientDialects } from "../dialect/dialects.ts";
-import { abortable } from "./call-arguments.ts";
+import { abortableCall } from "./call-arguments.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import {
   type ClientDefinition,
@@ -104,7 +104,7 @@ export function client(definition: ClientDefinition): Client {
       refuseDefinition(target);
       const transport = isAgent(target) ? inMemory(target) : target;
       return connectWith(transport, definition, (connection) =>
-        abortable(signal, "connect", () => handshake(connection, definition)),
+        abortableCall(signal, "connect", () => handshake(connection, definition)),
       );
     },
   };
@@ -148,6 +148,7 @@ export async function connectWith(
   // a function of its own: a closure among the handlers would cost an allocation for each message
   const hold = (method: string, params: unknown, chars: number) =>
     held.notification(() => dispatch?.notified(method, params, chars));
+  const echo = Promise.withResolvers<never>();
   const { editions = defaultEditions, log } = definition;
   const { transport: spoken, options } = clientDialects(transport, editions, {
     ...definition.connection,
@@ -161,10 +162,11 @@ export async function connectWith(
     refuseBatch,
     handlers: {
       // messages that come before the version is known wait for it, in order
-      request: (method, params, request) =>
-        dispatch === undefined
-          ? held.request(() => dispatch?.requested(method, params, request))
-          : dispatch.requested(method, params, request),
+      request(method, params, request) {
+        if (dispatch !== undefined) return dispatch.requested(method, params, request);
+        if (method === "initialize") echo.reject(new ConnectionError("protocol", echoed));
+        return held.request(() => dispatch?.requested(method, params, request));
+      },
       notification(method, params, text) {
         if (dispatch === undefined) hold(method, params, text.length);
         else dispatch.notified(method, params, text.length);
@@ -172,7 +174,7 @@ export async function connectWith(
     },
   });
   try {
-    const result = await shakeHands(connection);
+    const result = await Promise.race([shakeHands(connection), echo.promise]);
     const version = spokenVersion(result, dialectOf(spoken) === undefined ? versionsOf(editions) : [1]);
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
@@ -211,6 +213,10 @@ export async function connectWith(
     throw error;
   }
 }
+
+/** Programs such as cat do so. */
+const echoed =
+  "initialize came back as it was sent: the program is not an agent; check its command and arguments";
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
   const versions = versionsOf(definition.editions ?? defaultEditions);

@@ -26,7 +26,7 @@ import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
 import { activation, checkSessionId } from "./activation.ts";
 import {
-  abortable,
+  abortableCall,
   abortError,
   checkAbsolute,
   checkCall,
@@ -35,7 +35,6 @@ import {
   loginResult,
 } from "./call-arguments.ts";
 import type {
-  CallOptions,
   ClientConnection,
   ClientCounters,
   LoginOptions,
@@ -50,7 +49,13 @@ import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
-import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
+import type {
+  CallOptions,
+  CallResult,
+  ClientSession,
+  SessionListener,
+  TitleResult,
+} from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { needs, type SessionRequests, sessionRequests } from "./session-requests.ts";
@@ -301,7 +306,7 @@ export class LiveClientConnection implements ClientConnection {
   #call(method: string, params: unknown, given: CallOptions & SentHook): Promise<object> {
     checkCall(method, given);
     const { signal, sent } = given;
-    return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
+    return abortableCall(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
   #reopened(
@@ -354,8 +359,8 @@ export class LiveClientConnection implements ClientConnection {
         return session;
       };
       const send = () => this.#wire.request(method, params, { receive, sent, signal });
-      if (early === undefined) return abortable(signal, method, send);
-      return abortable(signal, method, () => early.replaying(send)).catch((error: unknown) => {
+      if (early === undefined) return abortableCall(signal, method, send);
+      return abortableCall(signal, method, () => early.replaying(send)).catch((error: unknown) => {
         // one that was open before is still open
         if (!isKnown) this.#dispatch.forget(early.sessionId);
         throw error;

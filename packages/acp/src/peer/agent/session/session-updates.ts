@@ -1,5 +1,6 @@
 // Checks, stores and sends the updates of one session.
 
+import { jsonText } from "../../../base/json-text.ts";
 import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
@@ -81,7 +82,7 @@ export class SessionUpdates {
     }
     this.work.check(update);
     // made once: it is the copy of what was said, the entry, and mostly the message
-    const text = JSON.stringify(update);
+    const text = jsonOf(update);
     const sent = this.output.show(update, text);
     this.log.update(update.sessionUpdate, text);
     this.work.apply(update);
@@ -107,7 +108,7 @@ export class SessionUpdates {
   updateStored(update: SessionUpdate): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     this.check(update);
-    const text = JSON.stringify(update);
+    const text = jsonOf(update);
     const release = this.output.hold(update, text);
     this.log.update(update.sessionUpdate, text);
     this.work.apply(update);
@@ -145,6 +146,14 @@ export class SessionUpdates {
     if (this.#warnings.has(message)) return;
     this.#warnings.add(message);
     this.sender.log("warn", message, { sessionId: this.sessionId });
+  }
+
+  /** Logs a call that comes too late. The promise rejects, and need not be awaited: a timer must not end the process. */
+  late(error: Error): Promise<never> {
+    this.warnOnce(error.message);
+    const failed = Promise.reject(error);
+    failed.catch(() => undefined);
+    return failed;
   }
 
   storeFailed(error: unknown): void {
@@ -224,4 +233,8 @@ export class SessionUpdates {
     this.output.close();
     return this.log.close().catch((error: unknown) => this.storeFailed(error));
   }
+}
+
+function jsonOf(update: SessionUpdate): string {
+  return jsonText(`update ${JSON.stringify(update.sessionUpdate)}`, update);
 }
