@@ -69,7 +69,7 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
  * await using agent = await connectAgent(["node", "my-agent.js"], {
  *   name: "my-app",
  *   version: "1.0.0",
- *   requestPermission: () => "cancelled",
+ *   requestPermission: ({ options }) => options.find(({ kind }) => kind === "reject_once")?.optionId,
  * });
  * const session = await agent.newSession({ cwd: process.cwd() });
  * const { stopReason } = await session.prompt("Explain this project");
