@@ -34,12 +34,12 @@ export interface HostAgentOptions {
    */
   readonly maxProcesses?: number | undefined;
   /** Whether clients may name MCP servers that are commands of this machine. Default false. */
-  readonly allowsCommands?: boolean | undefined;
+  readonly allowCommands?: boolean | undefined;
   /**
    * Whether the agent may use the files and terminals that a client offers, which are on the client's machine. Default false:
    * it works with those of this machine only.
    */
-  readonly usesClientFiles?: boolean | undefined;
+  readonly useClientFiles?: boolean | undefined;
   /** Receives what happens to the processes. */
   readonly log?: Log | undefined;
 }
@@ -73,10 +73,10 @@ export interface HostedAgent {
  * await gateway.close();
  */
 export function hostAgent(options: HostAgentOptions): HostedAgent {
-  const { maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
+  const { maxProcesses = 100, allowCommands = false, log = () => undefined } = options;
   const start = async (opened: OpenedConnection): Promise<StartedAgent> => {
     const { transport, pid, gone } = await options.start(opened);
-    return { transport: options.usesClientFiles ? transport : withOwnFiles(transport), pid, gone };
+    return { transport: options.useClientFiles ? transport : withOwnFiles(transport), pid, gone };
   };
   const processes = new Set<HostedProcess>();
   /** Those that end to make room. Their places are given already. */
@@ -121,7 +121,7 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
           return hosted;
         },
       };
-      return new HostedClient(safeMessages(transport, allowsCommands), hosting, {
+      return new HostedClient(safeMessages(transport, allowCommands), hosting, {
         connectionId,
         ...optional({ principal }),
       });

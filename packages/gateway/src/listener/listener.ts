@@ -31,7 +31,7 @@ export interface ListenerOptions {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly path: string;
   /** The address of a client is what a proxy says. */
-  readonly isBehindProxy: boolean;
+  readonly behindProxy: boolean;
   readonly server: Pick<RemoteServer, "fetch" | "upgrade">;
   readonly limits: ListenerLimits;
   readonly log: Log;
@@ -239,7 +239,7 @@ export class Listener {
   }
 
   #senderOf({ socket, headers }: NodeRequest): string {
-    const said = this.#options.isBehindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
+    const said = this.#options.behindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
     // the proxy in front of us appends what it has seen itself
     const last = said?.split(",").at(-1)?.trim() ?? "";
     return isIP(last) === 0 ? (socket.remoteAddress ?? "") : last;
