@@ -1,8 +1,8 @@
 // startGateway(): serves an agent on a port, safe by default.
 
 import type { Log } from "@parley/acp";
-import { argumentText, checkOptions } from "@parley/acp/internal";
-import { optional } from "@parley/acp/jsonrpc";
+import { argumentText } from "@parley/acp/internal";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
 import { addressAt, hostInUrl, isLoopbackAddress, ownHosts } from "./guard/addresses.ts";
 import { Guard } from "./guard/guard.ts";

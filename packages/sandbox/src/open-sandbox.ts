@@ -4,6 +4,7 @@ import { mkdirSync, rmdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import { gitSettings } from "./git-settings.ts";
 import { type Aside, asideFolder, moveBack } from "./guard/move-aside.ts";
 import {
@@ -31,7 +32,12 @@ import { tolerantStart } from "./mounts/vanishing-mounts.ts";
 import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
 import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
-import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+import {
+  type SandboxCommand,
+  type SandboxOptions,
+  type SandboxProfile,
+  sandboxKeys,
+} from "./policy/sandbox-policy.ts";
 import { commandRuns, folderOfRuns, isMounted, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxFailure } from "./status/explain-failure.ts";
@@ -114,6 +120,7 @@ const signals = "HUP,INT,QUIT,TERM,USR1,USR2";
  * ```
  */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  checkOptions("openSandbox", options, sandboxKeys);
   checkPaths(options);
   const profile = options.profile ?? "workspace";
   if (profile === "off") return unsandboxed();

@@ -2,8 +2,8 @@
 
 import { isAbsolute, join } from "node:path";
 import type { ClientPolicy } from "@parley/acp";
-import { argumentText, checkOptions } from "@parley/acp/internal";
-import { isObject, optional } from "@parley/acp/jsonrpc";
+import { argumentText } from "@parley/acp/internal";
+import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { CommandProfile } from "@parley/sandbox";
 import { auditLog } from "../audit/audit-log.ts";
 import { parsePolicy } from "../rules/policy-text.ts";

@@ -1,8 +1,8 @@
 // Starts or reaches an agent by its name, its command or its spec, with a policy and a history.
 
 import { isAbsolute } from "node:path";
-import { argumentText, checkOptions } from "@parley/acp/internal";
-import { isObject, optional } from "@parley/acp/jsonrpc";
+import { argumentText } from "@parley/acp/internal";
+import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
 import { hasExactTitles } from "../agents/ready-agents.ts";
 import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";

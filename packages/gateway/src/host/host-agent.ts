@@ -13,7 +13,7 @@
 // - A connection that began like a process which waits is answered as that one was; its own is started only when it is needed.
 
 import type { Log, Transport } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
@@ -73,6 +73,7 @@ export interface HostedAgent {
  * await gateway.close();
  */
 export function hostAgent(options: HostAgentOptions): HostedAgent {
+  checkOptions("hostAgent", options, hostKeys);
   const { maxProcesses = 100, allowCommands = false, log = () => undefined } = options;
   const start = async (opened: OpenedConnection): Promise<StartedAgent> => {
     const { transport, pid, gone } = await options.start(opened);
@@ -139,3 +140,11 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
     },
   };
 }
+
+const hostKeys: Readonly<Record<keyof HostAgentOptions, true>> = {
+  start: true,
+  maxProcesses: true,
+  allowCommands: true,
+  useClientFiles: true,
+  log: true,
+};

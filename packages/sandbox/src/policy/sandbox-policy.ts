@@ -68,3 +68,18 @@ export interface SandboxCommand {
    */
   readonly ownSession?: boolean | undefined;
 }
+
+/** The names of all options. */
+export const sandboxKeys: Readonly<Record<keyof SandboxOptions, true>> = {
+  profile: true,
+  roots: true,
+  write: true,
+  state: true,
+  read: true,
+  hide: true,
+  readOnly: true,
+  network: true,
+  aside: true,
+  home: true,
+  env: true,
+};

@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { systemCode } from "./file-error.ts";
 
 const fsyncAsync = promisify(fsync);
@@ -73,6 +74,7 @@ export async function replaceFile(
   content: string | Uint8Array | { readonly linkTo: string | Buffer },
   options: ReplaceFileOptions = {},
 ): Promise<void> {
+  checkOptions("replaceFile", options, replaceKeys);
   const { temporary = besides(path), flush = true, signal, check } = options;
   const isLink = typeof content === "object" && "linkTo" in content;
   // private until it has the bits of another file
@@ -108,8 +110,10 @@ export async function replaceFile(
 export function replaceFileSync(
   path: string,
   content: string | Uint8Array,
-  { mode = ownerOnly, flush = true }: ReplaceFileSyncOptions = {},
+  options: ReplaceFileSyncOptions = {},
 ): void {
+  checkOptions("replaceFileSync", options, { mode: true, flush: true });
+  const { mode = ownerOnly, flush = true } = options;
   const temporary = besides(path);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -204,3 +208,15 @@ async function syncFolder(path: string | Buffer): Promise<void> {
     closeSync(fd);
   }
 }
+
+const replaceKeys: Keys<ReplaceFileOptions> = {
+  mode: true,
+  flush: true,
+  like: true,
+  onlyNew: true,
+  temporary: true,
+  signal: true,
+  opened: true,
+  check: true,
+  done: true,
+};
