@@ -143,14 +143,14 @@ function tooMany(folder: string, now: number, { keepMs, keepBytes }: Required<Au
     .reverse()
     .filter((path) => {
       const { size, mtimeMs } = statSync(path);
-      if (isLive(path)) return false;
+      if (isInUse(path)) return false;
       bytes += size;
       return now - mtimeMs > keepMs || bytes > keepBytes;
     });
 }
 
 /** It has no end, and its process runs. */
-function isLive(path: string): boolean {
+function isInUse(path: string): boolean {
   return existsSync(headPath(path)) && isWriterRunning(path);
 }
 

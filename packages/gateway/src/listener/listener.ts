@@ -10,11 +10,11 @@ import { type RemoteServer, refusal } from "@parley/acp/server";
 import type { Admission, Guard } from "../guard/guard.ts";
 import type { Refused } from "../guard/refusal-log.ts";
 import {
-  crooked,
   earlyAnswer,
   maxHeaderBytes,
   maxHeaders,
   noMethod,
+  pathRefusal,
   refuseBytes,
   refuseExpectation,
 } from "./bad-requests.ts";
@@ -234,7 +234,7 @@ export class Listener {
     const admission = this.#ownGuard().admit({ request: made.request, host, address, isUpgrade });
     return {
       ...made,
-      admission: (admission instanceof Response ? undefined : crooked(from, made)) ?? admission,
+      admission: (admission instanceof Response ? undefined : pathRefusal(from, made)) ?? admission,
     };
   }
 

@@ -11,9 +11,9 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
-import { type BoundMethod, Failure, modes, type Validator } from "../../wire/decode.ts";
+import { type BoundMethod, Failure, modes, sessionOf, type Validator } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
-import { BoundWire, extensionName, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
+import { BoundWire, extensionName, type Role, refuseBatch } from "./bound-wire.ts";
 import { checkUnstable } from "./definition-rules.ts";
 
 /** Requests by method: the form of `AgentRequests` and `ClientRequests`. */

@@ -19,7 +19,8 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
-import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { sessionOf } from "../../wire/decode.ts";
+import { BoundWire, forwarding, refuseBatch } from "../base/bound-wire.ts";
 import { HeldInput, loadClientVersion } from "../base/load-version.ts";
 import { clientDialects } from "../dialect/dialects.ts";
 import { abortableCall } from "./call-arguments.ts";
@@ -32,7 +33,7 @@ import {
 } from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
 import { clientWire } from "./client-wire.ts";
-import { LiveClientConnection } from "./live-client-connection.ts";
+import { ConnectedAgent } from "./connected-agent.ts";
 
 /** A client, created by `client()`. It connects to any number of agents. */
 export interface Client {
@@ -142,7 +143,7 @@ export async function connectWith(
   definition: ClientDefinition,
   shakeHands: (connection: Connection) => Promise<unknown>,
   hooks?: RelayHooks,
-): Promise<LiveClientConnection> {
+): Promise<ConnectedAgent> {
   const held = new HeldInput();
   let dispatch: ClientDispatch | undefined;
   // a function of its own: a closure among the handlers would cost an allocation for each message
@@ -206,7 +207,7 @@ export async function connectWith(
     });
     dispatch = incoming;
     held.release();
-    return new LiveClientConnection({ wire, dispatch: incoming, edition, introduction }, definition);
+    return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
   } catch (error) {
     held.drop(new RequestError("cancelled", "cancelled: the handshake failed"));
     await connection.close("the handshake failed");

@@ -118,7 +118,9 @@ export function sessionRequests(wire: ClientWire, edition: ClientEdition, featur
         answered(edition.optionsAfter(method, result));
         return metaOf(result);
       };
-      return abortableCall(signal, "setConfigOption", () => wire.request(method, params, { signal, receive }));
+      return abortableCall(signal, "setConfigOption", () =>
+        wire.request(method, params, { signal, receive }),
+      );
     },
 
     /** Undefined when the agent cannot close sessions. */

@@ -14,7 +14,7 @@ import type { SessionLog } from "./session-log.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
 
-export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
+export type ReportedState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
 
 /** The promise of everything that needs no waiting: one for all, since most updates are sent at once. */
 export const sentAtOnce: Promise<void> = Promise.resolve();
@@ -33,7 +33,7 @@ export class SessionUpdates {
   /** For updates that are not part of the history. */
   readonly output: SessionOutput;
   readonly client: ClientRequests;
-  #state: SessionState = { state: "idle" };
+  #state: ReportedState = { state: "idle" };
   isClosed = false;
   #idPrefix: string | undefined;
   #ids = 0;
@@ -161,7 +161,7 @@ export class SessionUpdates {
   }
 
   /** Reports the state of the session. A client that comes back gets it again. Throws when it is not valid. */
-  setState(state: SessionState): void {
+  setState(state: ReportedState): void {
     const update: SessionUpdate = { sessionUpdate: "state_update", ...state, ...this.#background() };
     // the app has a say in the end of a turn alone
     if (state.state === "idle") this.checkSchema(update);
@@ -182,9 +182,9 @@ export class SessionUpdates {
   }
 
   /** The current state. Only the end of a turn says why it ended. */
-  get snapshot(): SessionState {
+  get snapshot(): ReportedState {
     const { state } = this.#state;
-    const now: SessionState = state === "idle" ? { state } : { state };
+    const now: ReportedState = state === "idle" ? { state } : { state };
     return { ...now, ...this.#background() };
   }
 

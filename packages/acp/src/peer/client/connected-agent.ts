@@ -72,7 +72,7 @@ export interface ClientConnectionParts {
 type OpenSession = (opening: Activation, tools?: SessionTools) => Promise<ClientSession>;
 
 /** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
-export class LiveClientConnection implements ClientConnection {
+export class ConnectedAgent implements ClientConnection {
   readonly closed: Promise<ConnectionError>;
   readonly #wire: ClientWire;
   readonly #dispatch: ClientDispatch;
