@@ -48,8 +48,9 @@ export function notificationToWire(
 ): { readonly sessionId: string; readonly update: object } {
   const { _meta: meta } = update as { _meta?: Meta | null };
   // anything but an object is no custom data: it stays where it is
+  if (meta == null) return { sessionId, update };
   const own = extensionIn(meta, notificationKey);
-  if (meta == null || !isObject(own)) return { sessionId, update };
+  if (!isObject(own)) return { sessionId, update };
   const rest = withoutExtension(meta, notificationKey);
   const { _meta: _, ...bare } = update as { _meta?: unknown };
   const of = Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };

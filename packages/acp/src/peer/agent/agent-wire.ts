@@ -32,7 +32,7 @@ import {
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import { checkParamsSize, checkSentSize } from "../../jsonrpc/sent-size.ts";
+import { checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
@@ -158,18 +158,12 @@ export class AgentWire implements SessionSender {
 
   /** `text` is the whole message on one line, where the caller has it already. */
   sendUpdate(sessionId: string, update: object, text?: string): Promise<void> | undefined {
-    const params = this.#validUpdate(sessionId, update);
+    const params = this.checkUpdate(sessionId, update);
     if (text !== undefined) encodedCheck.compare?.(params, text);
     return this.#connection.notify("session/update", params, text, true);
   }
 
   checkUpdate(sessionId: string, update: object): object {
-    const params = this.#validUpdate(sessionId, update);
-    checkParamsSize("session/update", params, this.maxSentBytes);
-    return params;
-  }
-
-  #validUpdate(sessionId: string, update: object): object {
     const params = notificationToWire(sessionId, update);
     return this.#now.wire.notification("session/update", params, isQuoted(update)) as object; // as it was given
   }

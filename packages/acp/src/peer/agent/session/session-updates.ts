@@ -1,6 +1,6 @@
 // Checks, stores and sends the updates of one session.
 
-import { jsonText } from "../../../base/json-text.ts";
+import { unwritableError } from "../../../base/unwritable.ts";
 import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
@@ -236,5 +236,9 @@ export class SessionUpdates {
 }
 
 function jsonOf(update: SessionUpdate): string {
-  return jsonText(`update ${JSON.stringify(update.sessionUpdate)}`, update);
+  try {
+    return JSON.stringify(update);
+  } catch (error) {
+    throw unwritableError(`update ${JSON.stringify(update.sessionUpdate)}`, update, error);
+  }
 }

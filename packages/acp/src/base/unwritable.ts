@@ -1,13 +1,9 @@
-// Writes a value as JSON, and says which part of it JSON cannot hold.
+// Says which part of a value JSON cannot hold.
 
-/** The JSON of an object. Throws a TypeError with the place of what JSON cannot hold. */
-export function jsonText(what: string, value: object): string {
-  try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    const found = unwritable(value, "", []) ?? `it cannot be written as JSON: ${String(cause)}`;
-    throw new TypeError(`${what}: ${found}`, { cause });
-  }
+/** The error for a value that could not be written, with the place of what JSON cannot hold. */
+export function unwritableError(what: string, value: object, cause: unknown): TypeError {
+  const found = unwritable(value, "", []) ?? `it cannot be written as JSON: ${String(cause)}`;
+  return new TypeError(`${what}: ${found}`, { cause });
 }
 
 function unwritable(value: unknown, path: string, above: readonly unknown[]): string | undefined {
