@@ -9,7 +9,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -46,7 +45,7 @@ function headPath(log: string): string {
 export function auditKey(folder: string): Buffer {
   const path = join(folder, "key");
   try {
-    writeFileSync(path, randomBytes(32).toString("hex"), { flag: "wx", mode: 0o600 });
+    replaceFileSync(path, randomBytes(32).toString("hex"), { onlyNew: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }

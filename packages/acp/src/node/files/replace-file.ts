@@ -34,6 +34,8 @@ export interface ReplaceFileSyncOptions {
   readonly mode?: number | undefined;
   /** Whether the content is on the disk before the old file goes, so that it survives a power cut. Default true. */
   readonly flush?: boolean | undefined;
+  /** Fails with the code `EEXIST` if there is a file. It appears with its content: nobody finds it empty. Default false. */
+  readonly onlyNew?: boolean | undefined;
 }
 
 /** How a file is replaced, also one of somebody else. */
@@ -44,8 +46,6 @@ export interface ReplaceFileOptions extends ReplaceFileSyncOptions {
     readonly gid: number | bigint;
     readonly mode: number | bigint;
   };
-  /** Rejects with the code `EEXIST` if there is a file. Default false. */
-  readonly onlyNew?: boolean | undefined;
   /** The path of the temporary file, in the same folder. Default: a new name. */
   readonly temporary?: string | Buffer | undefined;
   /** Stops the write. The file is then left as it was. */
@@ -112,13 +112,14 @@ export function replaceFileSync(
   content: string | Uint8Array,
   options: ReplaceFileSyncOptions = {},
 ): void {
-  checkOptions("replaceFileSync", options, { mode: true, flush: true });
-  const { mode = ownerOnly, flush = true } = options;
+  checkOptions("replaceFileSync", options, syncKeys);
+  const { mode = ownerOnly, flush = true, onlyNew = false } = options;
   const temporary = besides(path);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     writeFileSync(temporary, content, { mode, flag: "wx", flush });
-    renameSync(temporary, path);
+    if (onlyNew) putNew(temporary, path);
+    else renameSync(temporary, path);
   } catch (error) {
     removeQuietly(temporary);
     throw error;
@@ -209,11 +210,11 @@ async function syncFolder(path: string | Buffer): Promise<void> {
   }
 }
 
+const syncKeys: Keys<ReplaceFileSyncOptions> = { mode: true, flush: true, onlyNew: true };
+
 const replaceKeys: Keys<ReplaceFileOptions> = {
-  mode: true,
-  flush: true,
+  ...syncKeys,
   like: true,
-  onlyNew: true,
   temporary: true,
   signal: true,
   opened: true,
