@@ -1,6 +1,7 @@
 // Every published function that takes options refuses one that does not exist, with the list of those that do.
 
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { agent } from "@parley/acp";
 import {
@@ -69,7 +70,7 @@ const calls: Readonly<Record<string, () => unknown>> = {
   startGateway: () => startGateway(wrong),
   stdioTransport: () => stdioTransport(wrong),
   streamRedactor: () => streamRedactor([], wrong),
-  streamTransport: () => streamTransport(process.stdin as never, wrong),
+  streamTransport: () => streamTransport(new PassThrough(), wrong),
 };
 
 const within: Readonly<Record<string, readonly [string, () => unknown]>> = {

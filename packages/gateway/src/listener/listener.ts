@@ -6,6 +6,7 @@ import { type AddressInfo, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import type { Log } from "@parley/acp";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import { type RemoteServer, refusal } from "@parley/acp/server";
 import type { Admission, Guard } from "../guard/guard.ts";
 import type { Refused } from "../guard/refusal-log.ts";
@@ -148,10 +149,7 @@ export class Listener {
     this.stopAccepting();
     this.#http1.close();
     for (const session of this.#sessions) session.close();
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, 1_000);
-    await Promise.race([Promise.all(this.#running), late]);
-    clearTimeout(timer);
+    await withTimeout(1_000, Promise.all(this.#running));
     this.#door.destroyAll();
   }
 

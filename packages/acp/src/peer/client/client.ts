@@ -149,7 +149,11 @@ export async function connectWith(
   // a function of its own: a closure among the handlers would cost an allocation for each message
   const hold = (method: string, params: unknown, chars: number) =>
     held.notification(() => dispatch?.notified(method, params, chars));
-  const echo = Promise.withResolvers<never>();
+  let cameBack: (error: Error) => void = () => undefined;
+  // not withResolvers: a runtime that is too old is told so below
+  const echo = new Promise<never>((_, reject) => {
+    cameBack = reject;
+  });
   const { editions = defaultEditions, log } = definition;
   const { transport: spoken, options } = clientDialects(transport, editions, {
     ...definition.connection,
@@ -165,7 +169,7 @@ export async function connectWith(
       // messages that come before the version is known wait for it, in order
       request(method, params, request) {
         if (dispatch !== undefined) return dispatch.requested(method, params, request);
-        if (method === "initialize") echo.reject(new ConnectionError("protocol", echoed));
+        if (method === "initialize") cameBack(new ConnectionError("protocol", echoed));
         return held.request(() => dispatch?.requested(method, params, request));
       },
       notification(method, params, text) {
@@ -175,7 +179,7 @@ export async function connectWith(
     },
   });
   try {
-    const result = await Promise.race([shakeHands(connection), echo.promise]);
+    const result = await Promise.race([shakeHands(connection), echo]);
     const version = spokenVersion(result, dialectOf(spoken) === undefined ? versionsOf(editions) : [1]);
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
