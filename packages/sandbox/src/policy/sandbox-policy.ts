@@ -1,5 +1,7 @@
 // What a sandbox lets through, as its owner states it.
 
+import { isAbsolute } from "node:path";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import type { HostForwarder } from "../network/host-forwarder.ts";
 
 /**
@@ -69,8 +71,7 @@ export interface SandboxCommand {
   readonly ownSession?: boolean | undefined;
 }
 
-/** The names of all options. */
-export const sandboxKeys: Readonly<Record<keyof SandboxOptions, true>> = {
+const sandboxKeys: Readonly<Record<keyof SandboxOptions, true>> = {
   profile: true,
   roots: true,
   write: true,
@@ -83,3 +84,15 @@ export const sandboxKeys: Readonly<Record<keyof SandboxOptions, true>> = {
   home: true,
   env: true,
 };
+
+/** Throws a TypeError for an option that does not exist, and for a path that is not absolute. */
+export function checkSandboxOptions(options: SandboxOptions): void {
+  checkOptions("openSandbox", options, sandboxKeys);
+  const { roots, write = [], state = [], read = [], hide = [], readOnly = [], aside, home } = options;
+  const all = { roots, write, state, read, hide, readOnly, aside: aside ?? [], home: home ?? [] };
+  for (const [name, paths] of Object.entries(all)) {
+    const wrong = [paths].flat().find((path) => !isAbsolute(path) || path.includes("\0"));
+    if (wrong === undefined) continue;
+    throw new TypeError(`${name} of a sandbox must be absolute paths, got ${JSON.stringify(wrong)}`);
+  }
+}

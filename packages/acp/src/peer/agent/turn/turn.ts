@@ -127,21 +127,6 @@ export interface AgentSession<Data = unknown> {
   history(): AsyncIterable<Entry>;
 }
 
-/** These work without their session, as after `const { setTitle } = turn.session`. */
-export const agentSessionMethods = [
-  "configOption",
-  "setConfigOptions",
-  "setAvailableCommands",
-  "setTitle",
-  "completeElicitation",
-  "update",
-  "runInBackground",
-  "setBackgroundWork",
-  "terminal",
-  "runTurn",
-  "history",
-] as const satisfies readonly (keyof AgentSession)[];
-
 /**
  * One turn of an agent: the prompt, and what the agent can send and ask while it works on it. Methods that send return a
  * promise that waits while the client is slow: await it. After the turn has ended they fail; use `session.update` or
