@@ -32,6 +32,8 @@ import type {
   TitleResult,
 } from "./session/client-session.ts";
 
+export type { CallOptions } from "./session/client-session.ts";
+
 /**
  * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
  * call rejects with a TypeError and nothing is sent. If the agent refuses a request, the call rejects with a RequestError;

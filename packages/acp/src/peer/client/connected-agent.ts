@@ -16,7 +16,7 @@ import type { EditionName } from "../../edition/negotiate.ts";
 import { closesSession } from "../../edition/pass-through.ts";
 import { authStatusFromWire, listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { ConnectionError } from "../../jsonrpc/errors.ts";
+import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
@@ -24,7 +24,7 @@ import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
-import { activation, checkSessionId } from "./activation.ts";
+import { activation, checkSessionId, namelessSession } from "./activation.ts";
 import {
   abortableCall,
   abortError,
@@ -35,6 +35,7 @@ import {
   loginResult,
 } from "./call-arguments.ts";
 import type {
+  CallOptions,
   ClientConnection,
   ClientCounters,
   LoginOptions,
@@ -49,13 +50,7 @@ import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
 import type { ClientWire } from "./client-wire.ts";
 import { ConnectedSession } from "./connected-session.ts";
-import type {
-  CallOptions,
-  CallResult,
-  ClientSession,
-  SessionListener,
-  TitleResult,
-} from "./session/client-session.ts";
+import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
 import { needs, type SessionRequests, sessionRequests } from "./session-requests.ts";
@@ -402,8 +397,4 @@ export class ConnectedAgent implements ClientConnection {
     this.#names.set(sessionId, names);
     return names;
   }
-}
-
-function namelessSession(method: string): ConnectionError {
-  return new ConnectionError("protocol", `${method}: result/sessionId must not be empty`);
 }
