@@ -24,14 +24,13 @@ const interfaces: Readonly<Record<string, Readonly<Record<string, readonly strin
   },
   "peer/agent/turn/tool-call.ts": { ToolCallStart: [] },
   "peer/client/client-connection.ts": {
-    CallOptions: [],
     LoginOptions: [],
     ReopenOptions: [],
     SessionOptions: [],
     SessionQueryOptions: [],
   },
   "peer/client/client-definition.ts": { ClientDefinition: ["auth", "extensions", "connection"] },
-  "peer/client/session/client-session.ts": { MetaOptions: [], PromptOptions: [] },
+  "peer/client/session/client-session.ts": { CallOptions: [], MetaOptions: [] },
   "transport/http/http-options.ts": { HttpTransportOptions: [] },
   "transport/server/remote-options.ts": { RemoteServerOptions: [] },
 };

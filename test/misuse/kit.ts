@@ -27,7 +27,7 @@ connectAgent("claude", { ...me, policy: {} }).catch(console.error);
 // @ts-expect-error rules are text
 permissionPolicy({ rules: [{ effect: "allow" }] });
 
-// @ts-expect-error the folder is called stateDir
+// @ts-expect-error the folder is called stateFolder
 permissionPolicy({ folder: "/state" });
 
 // @ts-expect-error a question is answered with the id of a choice

@@ -42,7 +42,6 @@ export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type {
-  CallOptions,
   ClientConnection,
   ReopenOptions,
   SessionOptions,
@@ -57,6 +56,7 @@ export type {
 } from "./peer/client/policy/client-policy.ts";
 export type { PermissionAnswer } from "./peer/client/policy/permissions.ts";
 export type {
+  CallOptions,
   CallResult,
   ClientSession,
   Prompt,

@@ -4,7 +4,6 @@ export { ByteTail } from "./base/byte-tail.ts";
 export { type Deadline, deadline } from "./base/deadline.ts";
 export { hostWithPort } from "./base/host-with-port.ts";
 export { exceedsJsonBytes } from "./base/json-size.ts";
-export { checkOptions } from "./base/known-options.ts";
 export { nearestWord } from "./base/nearest-word.ts";
 export { normalPath } from "./base/normal-path.ts";
 export { bindMethods } from "./base/objects.ts";

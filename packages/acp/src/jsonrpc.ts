@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 without ACP: one connection, in every JavaScript runtime.
 
 export { abortable, sleep, withTimeout } from "./base/abortable.ts";
+export { checkOptions } from "./base/known-options.ts";
 export { isObject, optional } from "./base/objects.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {

@@ -2,10 +2,19 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, httpTransport, webSocketTransport } from "../src/index.ts";
+import {
+  type AgentDefinition,
+  agent,
+  client,
+  httpTransport,
+  type SessionUpdate,
+  type ToolCall,
+  type Turn,
+  webSocketTransport,
+} from "../src/index.ts";
 import { localFiles, localTerminals, sqliteStore } from "../src/node.ts";
 import { relay } from "../src/relay.ts";
-import { memoryPair } from "../src/transport.ts";
+import { memoryPair, type Transport } from "../src/transport.ts";
 
 const who = { name: "x", version: "1" };
 const cwd = "/project";
@@ -107,8 +116,8 @@ const mistakes: readonly [name: string, run: () => unknown, message: RegExp][] =
   ],
   [
     "setMode",
-    async () => (await opened()).session.setMode("x", wrong({ signal: 1 })),
-    /^setMode: there is no option signal; the options are _meta/,
+    async () => (await opened()).session.setMode("x", wrong({ timeout: 1 })),
+    /^setMode: there is no option timeout; the options are signal, _meta/,
   ],
   [
     "deleteSession",
@@ -218,4 +227,147 @@ test("a turn that waits for another turn of its session is warned about after a 
     log.join("\n"),
     /^warn: session\.runTurn\(\) was called during a turn .* call it without await$/,
   );
+});
+
+/** What the app of an agent is told by its log, by its error, and what the client sees. */
+async function afterTurn(
+  prompt: (turn: Turn) => unknown,
+  { editions = ["v2", "v1"], session }: Pick<AgentDefinition, "editions" | "session"> = {},
+) {
+  const log: string[] = [];
+  const told = (level: string, message: string) => void log.push(`${level}: ${message}`);
+  const served = agent({ ...who, editions, log: told, prompt: wrong(prompt), session: session as never });
+  const connection = await client({ ...who, log: told }).connect(served);
+  const opened = await connection.newSession({ cwd });
+  const updates: SessionUpdate[] = [];
+  opened.onUpdate((update) => updates.push(update));
+  const result = await opened.prompt("x");
+  return { log, error: result.error?.message ?? "", updates, session: opened };
+}
+
+const cycle: Record<string, unknown> = {};
+cycle["inner"] = { back: cycle };
+
+const inTurns: readonly [name: string, prompt: (turn: Turn) => unknown, message: RegExp][] = [
+  [
+    "a value that contains itself",
+    (turn) => turn.tool({ title: "T", rawInput: cycle }, () => undefined),
+    /^update "tool_call_update": \/rawInput\/inner\/back contains itself, which JSON cannot express; pass plain JSON$/,
+  ],
+  [
+    "a BigInt",
+    (turn) => turn.tool({ title: "T", rawInput: { list: [1, 2n] } }, () => undefined),
+    /^update "tool_call_update": \/rawInput\/list\/1 is a BigInt, .* pass a number or a text$/,
+  ],
+];
+for (const [name, prompt, message] of inTurns)
+  test(`a mistake in a turn fails it with its place: ${name}`, async () => {
+    for (const edition of ["v1", "v2"] as const)
+      assert.match((await afterTurn(prompt, { editions: [edition] })).error, message);
+  });
+
+const warned: readonly [name: string, prompt: (turn: Turn) => unknown, message: RegExp][] = [
+  [
+    "a change of a tool call that has ended",
+    async (turn) => {
+      let call: ToolCall | undefined;
+      await turn.tool({ title: "T" }, (tool) => {
+        call = tool;
+      });
+      await call?.update({ title: "later" });
+      await call?.add("later still");
+    },
+    /^warn: tool\.update\(\) was called after the tool call had ended, .* await everything in the function of turn\.tool\(\)/,
+  ],
+  [
+    "the data of a session without session.open",
+    (turn) => void turn.session.data,
+    /^warn: session\.data is undefined: return it from session\.open of the agent$/,
+  ],
+  [
+    "a question that nobody awaits",
+    (turn) => void turn.requestPermission("Delete it?"),
+    /^warn: the turn ended while a question was open: await turn\.requestPermission\(\)/,
+  ],
+];
+for (const [name, prompt, message] of warned)
+  test(`a mistake in a turn is logged: ${name}`, async () => {
+    for (const edition of ["v1", "v2"] as const)
+      assert.match((await afterTurn(prompt, { editions: [edition] })).log[0] ?? "nothing", message);
+  });
+
+test("what is said after the turn rejects, is logged once, and ends no process", async () => {
+  let late: Turn | undefined;
+  const { log } = await afterTurn((turn) => {
+    late = turn;
+  });
+  assert.equal(log.length, 0);
+  // nobody awaits the first, as in a timer
+  void late?.say("x");
+  await assert.rejects(
+    async () => late?.say("x").catch((error) => Promise.reject(error)),
+    /the turn has ended/,
+  );
+  assert.equal(log.filter((line) => line.startsWith("warn: the turn has ended: turn.say()")).length, 1);
+});
+
+test("a session with a hundred listeners is logged, with what to do", async () => {
+  const { log, session } = await afterTurn(prompt);
+  for (let count = 1; count < 300; count += 1) session.onUpdate(() => undefined);
+  assert.deepEqual(log, [
+    "warn: the session has 100 listeners of onUpdate; remove those that are not needed, with the function that each registration returned",
+  ]);
+});
+
+test("a program that sends everything back is told at once, and is no agent", async () => {
+  await assert.rejects(client(who).connect(echo()), {
+    name: "ConnectionError",
+    kind: "protocol",
+    message: /^initialize came back as it was sent: the program is not an agent; check its command/,
+  });
+});
+
+/** The program cat. */
+function echo(): Transport {
+  const [near, far] = memoryPair();
+  far.start({
+    message: (value) => void far.send(value as object),
+    idle: () => undefined,
+    reject: () => undefined,
+    drain: () => undefined,
+    end: () => void far.close(),
+  });
+  return near;
+}
+
+test("calls of a session take a signal, and stop waiting when it aborts", async () => {
+  const never = new Promise<never>(() => undefined);
+  const served = agent({
+    ...who,
+    prompt,
+    session: {
+      initialOptions: [{ type: "boolean", configId: "fast", name: "Fast", currentValue: false }],
+      setConfigOption: () => never,
+      close: () => never,
+    },
+  });
+  const session = await (await client(who).connect(served)).newSession({ cwd });
+  const stopped = { name: "ConnectionError", kind: "aborted" };
+  const controller = new AbortController();
+  const { signal } = controller;
+  const waiting = [session.setConfigOption("fast", true, { signal }), session.close({ signal })];
+  controller.abort();
+  for (const call of waiting) await assert.rejects(call, stopped);
+});
+
+test("what a handler of a session is given has documented fields only", async () => {
+  let fields: readonly string[] = [];
+  await afterTurn(prompt, {
+    session: {
+      open(_, info) {
+        fields = Object.keys(info).sort();
+      },
+    },
+  });
+  assert.deepEqual(fields, ["_meta", "origin", "setResultMeta"]);
 });

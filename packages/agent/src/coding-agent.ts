@@ -1,7 +1,7 @@
 // Builds the coding agent: the library's agent with a model and tools.
 
 import { type Agent, type AgentDefinition, agent, type UnstableFeature } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import { memoryStore, type SessionStore } from "@parley/acp/store";
 import type { PromptOptions } from "./answer-prompt.ts";
 import type { Hooks } from "./hooks/hooks.ts";
@@ -116,6 +116,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
  * await serveStdio(codingAgent({ version: "1.0.0", mode: "ask", store }));
  */
 export function codingAgent(options: CodingAgentOptions): Agent {
+  checkOptions("codingAgent", options, agentKeys);
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
   const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
   const { privateHosts = [], sandbox = "workspace", undoFolder, mcp = {} } = options;
@@ -201,3 +202,35 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     prompt: async (turn) => (await import("./answer-prompt.ts")).answerPrompt(turn, promptOptions),
   });
 }
+
+const agentKeys: Readonly<Record<keyof CodingAgentOptions, true>> = {
+  version: true,
+  models: true,
+  model: true,
+  configured: true,
+  discover: true,
+  mode: true,
+  effort: true,
+  autoApprove: true,
+  tools: true,
+  extraTools: true,
+  systemPrompt: true,
+  store: true,
+  maxRequests: true,
+  compactAt: true,
+  privateHosts: true,
+  sandbox: true,
+  loginShell: true,
+  mcp: true,
+  userFolder: true,
+  hooks: true,
+  undoFolder: true,
+  lastingGrants: true,
+  offlineNotice: true,
+  log: true,
+  editions: true,
+  unstable: true,
+  auth: true,
+  connection: true,
+  exposeErrors: true,
+};

@@ -24,7 +24,7 @@ async function served(t: TestContext, idleMs: number, heartbeatMs: number) {
   });
   const { gateway } = await serveEcho(t, {
     connect: (transport) => app.connect(transport),
-    isBehindProxy: true,
+    behindProxy: true,
     allowedHosts: [`127.0.0.1:${proxy.port}`],
     heartbeatMs,
   });

@@ -160,14 +160,14 @@ test("an address that other machines reach is not served without encryption, and
   const behind = await startGateway({
     connect,
     host: "0.0.0.0",
-    isBehindProxy: true,
+    behindProxy: true,
     allowedHosts: ["agents.example.org"],
   });
   await behind.close();
 });
 
 test("a proxy says who calls, so that failed logins are counted by client (TH28)", async (t) => {
-  const server = await serveEcho(t, { isBehindProxy: true, allowedHosts: ["agents.example.org"] });
+  const server = await serveEcho(t, { behindProxy: true, allowedHosts: ["agents.example.org"] });
   const from = (address: string) =>
     server.call({
       body: initialize,
@@ -266,7 +266,7 @@ test("a balancer is told without a token whether new clients are taken, and when
 test("the log names the address of a client that was let in, and its sessions", async (t) => {
   const lines: Record<string, unknown>[] = [];
   const server = await serveEcho(t, {
-    isBehindProxy: true,
+    behindProxy: true,
     log: (_, message, fields) => lines.push({ message, ...fields }),
   });
   const headers = { ...bearer(server), "X-Forwarded-For": "192.0.2.7" };
@@ -286,10 +286,7 @@ test("a name with a port of its own is the address for clients, on all interface
   const tls = certificate();
   const addresses = [
     [{ host: "0.0.0.0", tls, allowedHosts: ["agents.example.org:443"] }, "https://agents.example.org/acp"],
-    [
-      { host: "0.0.0.0", isBehindProxy: true, allowedHosts: ["localhost:48500"] },
-      "http://localhost:48500/acp",
-    ],
+    [{ host: "0.0.0.0", behindProxy: true, allowedHosts: ["localhost:48500"] }, "http://localhost:48500/acp"],
     [{ host: "0.0.0.0", tls, allowedHosts: ["agents.example.org"] }, "https://agents.example.org:PORT/acp"],
   ] as const;
   for (const [options, wanted] of addresses) {

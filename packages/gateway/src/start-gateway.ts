@@ -1,8 +1,8 @@
 // startGateway(): serves an agent on a port, safe by default.
 
 import type { Log } from "@parley/acp";
-import { argumentText, checkOptions } from "@parley/acp/internal";
-import { optional } from "@parley/acp/jsonrpc";
+import { argumentText } from "@parley/acp/internal";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import { type RemoteConnection, type RemoteServerOptions, remoteServer } from "@parley/acp/server";
 import { addressAt, hostInUrl, isLoopbackAddress, ownHosts } from "./guard/addresses.ts";
 import { Guard } from "./guard/guard.ts";
@@ -39,7 +39,7 @@ export interface GatewayOptions
     RemoteServerOptions,
     "connect" | "graceMs" | "heartbeatMs" | "patienceMs" | "plainPost" | "stallMs"
   > {
-  /** The address to listen on. Default "127.0.0.1". Others need `tls` or `isBehindProxy`. */
+  /** The address to listen on. Default "127.0.0.1". Others need `tls` or `behindProxy`. */
   readonly host?: string | undefined;
   /** The port. Default 0: any free one. */
   readonly port?: number | undefined;
@@ -53,7 +53,7 @@ export interface GatewayOptions
   /** Certificate and key, as PEM. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Whether a proxy in front encrypts, and says in `X-Forwarded-For` who calls. Default false. */
-  readonly isBehindProxy?: boolean | undefined;
+  readonly behindProxy?: boolean | undefined;
   /** The origins of web pages that may connect, as `https://app.example.org`. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** Names by which clients call this server, beside its address. */
@@ -93,7 +93,7 @@ const known: Readonly<Record<keyof GatewayOptions, true>> = {
   path: true,
   token: true,
   tls: true,
-  isBehindProxy: true,
+  behindProxy: true,
   allowedOrigins: true,
   allowedHosts: true,
   limits: true,
@@ -139,9 +139,9 @@ function check(option: GatewayOptionError["option"], problem: string | undefined
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   checkOptions("startGateway", options, known);
-  const { host = "127.0.0.1", path = "/acp", tls, isBehindProxy = false, token = randomToken() } = options;
+  const { host = "127.0.0.1", path = "/acp", tls, behindProxy = false, token = randomToken() } = options;
   check("token", tokenProblem(token));
-  check("host", addressProblem(host, tls !== undefined || isBehindProxy));
+  check("host", addressProblem(host, tls !== undefined || behindProxy));
   check("allowedOrigins", originsProblem(options.allowedOrigins));
   check("allowedHosts", hostsProblem(options.allowedHosts));
   const { connect, graceMs, heartbeatMs, patienceMs, plainPost, stallMs, log = () => undefined } = options;
@@ -161,7 +161,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port: options.port ?? 0,
     tls,
     path,
-    isBehindProxy,
+    behindProxy,
     server,
     limits,
     log,

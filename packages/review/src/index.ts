@@ -16,7 +16,7 @@ export type {
   HunkState,
   PastTurn,
   Review,
-  Turn,
+  ReviewTurn,
   UndoResult,
   UndoTarget,
 } from "./ledger/review-types.ts";

@@ -54,6 +54,11 @@ export interface ReviewOptions {
  * ```
  */
 export async function openReview(options: ReviewOptions): Promise<Review> {
+  const unknown = Object.keys(options).find((key) => !Object.hasOwn(reviewKeys, key));
+  if (unknown !== undefined) {
+    const known = Object.keys(reviewKeys).join(", ");
+    throw new TypeError(`openReview: there is no option ${unknown}; the options are ${known}`);
+  }
   const { env = process.env } = options;
   for (const path of [...options.roots, options.home]) {
     if (!isAbsolute(path)) throw new TypeError(`wanted an absolute path, got ${JSON.stringify(path)}`);
@@ -88,3 +93,12 @@ async function openFolder(options: ReviewOptions, roots: readonly string[], stor
   const home = await realpath(options.home);
   return { home, folder: await openSessionFolder({ home, roots, session: options.session, storedBytes }) };
 }
+
+/** This package knows no protocol, so it does not import the check of the others. */
+const reviewKeys: Readonly<Record<keyof ReviewOptions, true>> = {
+  roots: true,
+  home: true,
+  session: true,
+  limits: true,
+  env: true,
+};

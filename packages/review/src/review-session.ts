@@ -7,7 +7,7 @@ import type { Source } from "./files/source.ts";
 import type { BytePath } from "./files/version.ts";
 import { Ledger } from "./ledger/ledger.ts";
 import type { LedgerState } from "./ledger/ledger-store.ts";
-import type { Changes, PastTurn, Review, Turn, UndoResult, UndoTarget } from "./ledger/review-types.ts";
+import type { Changes, PastTurn, Review, ReviewTurn, UndoResult, UndoTarget } from "./ledger/review-types.ts";
 import { installedFolders } from "./manifest/installed-folders.ts";
 import type { Sources } from "./sources.ts";
 import { folderProblem } from "./storage/folder-problem.ts";
@@ -35,7 +35,7 @@ interface StoredSession {
   readonly ledger: LedgerState;
 }
 
-export interface ReviewPlace {
+export interface ReviewParts {
   readonly sources: Sources;
   readonly folder: SessionFolder;
   /** Where the turns are stored, so that another process can go on. */
@@ -60,7 +60,7 @@ export class ReviewSession implements Review {
   #unsaved: string | undefined;
   #undos = 0;
 
-  constructor({ sources, folder, parts, ending }: ReviewPlace) {
+  constructor({ sources, folder, parts, ending }: ReviewParts) {
     this.#sources = sources;
     this.#folder = folder;
     this.#parts = parts;
@@ -147,7 +147,7 @@ export class ReviewSession implements Review {
     });
   }
 
-  endTurn(): Promise<Turn> {
+  endTurn(): Promise<ReviewTurn> {
     return this.#queue.run(async () => {
       const running = this.#running;
       if (running === undefined) throw new Error("no turn is running; call beginTurn first");

@@ -3,7 +3,7 @@
 import { mkdirSync, rmdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { gitSettings } from "./git-settings.ts";
 import { type Aside, asideFolder, moveBack } from "./guard/move-aside.ts";
 import {
@@ -31,7 +31,12 @@ import { tolerantStart } from "./mounts/vanishing-mounts.ts";
 import { bridgeLine } from "./network/bridge-command.ts";
 import type { HostForwarder } from "./network/host-forwarder.ts";
 import { dividedEnvironment, sandboxEnvironment } from "./policy/environment.ts";
-import type { SandboxCommand, SandboxOptions, SandboxProfile } from "./policy/sandbox-policy.ts";
+import {
+  checkSandboxOptions,
+  type SandboxCommand,
+  type SandboxOptions,
+  type SandboxProfile,
+} from "./policy/sandbox-policy.ts";
 import { commandRuns, folderOfRuns, isMounted, safeEntries } from "./running-commands.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { SandboxFailure } from "./status/explain-failure.ts";
@@ -114,7 +119,7 @@ const signals = "HUP,INT,QUIT,TERM,USR1,USR2";
  * ```
  */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  checkPaths(options);
+  checkSandboxOptions(options);
   const profile = options.profile ?? "workspace";
   if (profile === "off") return unsandboxed();
   const { status, tools } = await probeSandbox([
@@ -369,16 +374,6 @@ function unsandboxed(): Sandbox {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function checkPaths(options: SandboxOptions): void {
-  const { roots, write = [], state = [], read = [], hide = [], readOnly = [], aside, home } = options;
-  const all = { roots, write, state, read, hide, readOnly, aside: aside ?? [], home: home ?? [] };
-  for (const [name, paths] of Object.entries(all)) {
-    const wrong = [paths].flat().find((path) => !isAbsolute(path) || path.includes("\0"));
-    if (wrong === undefined) continue;
-    throw new TypeError(`${name} of a sandbox must be absolute paths, got ${JSON.stringify(wrong)}`);
-  }
 }
 
 function closedFolder(path: string): SandboxFailure {

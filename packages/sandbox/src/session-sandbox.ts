@@ -1,6 +1,7 @@
 // The sandbox for the commands of one session: opened when the first command runs, and anew when its policy changes.
 
 import { hostWithPort } from "@parley/acp/internal";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import type { SandboxFindings } from "./guard/planted-files.ts";
 import { type HostForwarder, hostForwarder } from "./network/host-forwarder.ts";
 import { openSandbox, type Sandbox, type SandboxedCommand } from "./open-sandbox.ts";
@@ -78,6 +79,7 @@ export interface SessionSandbox {
  * ```
  */
 export function sessionSandbox(options: SessionSandboxOptions): SessionSandbox {
+  checkOptions("sessionSandbox", options, sessionKeys);
   return new CommandsOfSession(options);
 }
 
@@ -234,3 +236,12 @@ function movedNotice(moved: SandboxFindings["movedAside"], roots: readonly strin
   const folders = places.map(([place]) => place.replace(/\/\.$/, ""));
   return `a command created ${listOf(moved.map(({ from }) => from))}, which other programs would run or obey; ${were} moved to ${listOf(folders)}; to accept ${them}: ${again.join(" && ")}`;
 }
+
+const sessionKeys: Readonly<Record<keyof SessionSandboxOptions, true>> = {
+  profile: true,
+  roots: true,
+  policy: true,
+  decideHost: true,
+  tell: true,
+  onMoved: true,
+};

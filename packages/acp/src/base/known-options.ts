@@ -5,7 +5,21 @@ import { nearestWord } from "./nearest-word.ts";
 /** Every key of the options. A missing or an unknown one does not compile. */
 export type Keys<Options> = Readonly<Record<keyof Options, true>>;
 
-/** Throws a TypeError for an option that is not in the table. One that is undefined counts as left out. */
+/**
+ * Refuses options that do not exist. One that is undefined counts as left out.
+ *
+ * @param where - Begins the message: the name of the function.
+ * @param options - What the caller gave.
+ * @param known - An object with the names of all options.
+ * @throws {TypeError} When an option is not known. The message names the nearest one, and all of them.
+ *
+ * @example
+ * import { checkOptions } from "@parley/acp/jsonrpc";
+ *
+ * export function openDoor(options: { readonly slowly?: boolean } = {}): void {
+ *   checkOptions("openDoor", options, { slowly: true });
+ * }
+ */
 export function checkOptions(where: string, options: object, known: Readonly<Record<string, unknown>>): void {
   // most calls have few options or none: no list is made for them
   for (const key in options)

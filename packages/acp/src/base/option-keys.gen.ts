@@ -31,9 +31,6 @@ export const agentPartsGroups: Readonly<Record<string, Keys>> = {
 /** The options of `ToolCallStart` (peer/agent/turn/tool-call.ts). */
 export const toolCallStartKeys: Keys = { title: true, kind: true, name: true, locations: true, rawInput: true, content: true, toolCallId: true, cancellable: true, parent: true, permission: true };
 
-/** The options of `CallOptions` (peer/client/client-connection.ts). */
-export const callKeys: Keys = { signal: true, _meta: true };
-
 /** The options of `LoginOptions` (peer/client/client-connection.ts). */
 export const loginKeys: Keys = { credentials: true, _meta: true, signal: true };
 
@@ -56,11 +53,11 @@ export const clientDefinitionGroups: Readonly<Record<string, Keys>> = {
   connection: { maxUnreadUpdates: true, maxUnreadChars: true, mcpReceiptMs: true, handshakeTimeoutMs: true, limits: true, tap: true, batches: true, noise: true, drainMs: true },
 };
 
+/** The options of `CallOptions` (peer/client/session/client-session.ts). */
+export const callKeys: Keys = { signal: true, _meta: true };
+
 /** The options of `MetaOptions` (peer/client/session/client-session.ts). */
 export const metaKeys: Keys = { _meta: true };
-
-/** The options of `PromptOptions` (peer/client/session/client-session.ts). */
-export const promptKeys: Keys = { signal: true, _meta: true };
 
 /** The options of `HttpTransportOptions` (transport/http/http-options.ts). */
 export const httpTransportKeys: Keys = { headers: true, fetch: true, cookies: true, allowPlainText: true, plainPost: true, limits: true, requestTimeoutMs: true, openTimeoutMs: true, closeTimeoutMs: true, silenceMs: true, heartbeatMs: true, maxRetries: true, backoffMs: true, onCut: true };

@@ -348,3 +348,12 @@ export function extensionIn(
  * In `_meta` of the answer to `proxy/initialize`, from proxies to conductors, since 0.1.0: `true`.
  */
 export const policyKey = "_parley.dev/policy";
+
+/** The fields of `_meta` without one of these keys, in both of its spellings. */
+export function withoutExtension(
+  meta: Readonly<Record<string, unknown>>,
+  key: `_parley.dev/${string}`,
+): Record<string, unknown> {
+  const { [key]: _, [key.slice(1)]: older, ...rest } = meta;
+  return rest;
+}

@@ -1,7 +1,7 @@
 // Translates what both versions write alike. Unknown answers to questions never mean yes (A89, A90, A102).
 
 import { isObject, optional } from "../base/objects.ts";
-import { extraKey, notificationKey } from "../base/parley-extensions.ts";
+import { extensionIn, extraKey, notificationKey, withoutExtension } from "../base/parley-extensions.ts";
 import type { AuthStatus, SessionStatus } from "../model/agent-status.ts";
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome } from "../model/ask.ts";
 import type { ContentBlock, Meta } from "../model/content.ts";
@@ -24,9 +24,10 @@ export function bothMeta(outer: object, inner: object): { _meta?: Meta } {
   const { _meta: first } = metaOf(outer);
   const { _meta: second } = metaOf(inner);
   if (first === undefined || second === undefined) return withMeta(second ?? first);
-  const [extra, more] = [first[extraKey], second[extraKey]];
-  const extras = isObject(extra) && isObject(more) ? { [extraKey]: { ...extra, ...more } } : {};
-  return { _meta: { ...first, ...second, ...extras } };
+  const [extra, more] = [extensionIn(first, extraKey), extensionIn(second, extraKey)];
+  const both = { ...first, ...second };
+  if (!isObject(extra) || !isObject(more)) return { _meta: both };
+  return { _meta: { ...withoutExtension(both, extraKey), [extraKey]: { ...extra, ...more } } };
 }
 
 /** The update of a notification. The custom data of the notification becomes part of that of the update. */
@@ -34,9 +35,10 @@ export function updateFromWire({ update, _meta }: { update: object; _meta?: unkn
   if (_meta == null) return update;
   const { _meta: own } = metaOf(update);
   // a peer may have the key already: what it says there stays
-  const before = own?.[notificationKey];
+  const before = extensionIn(own, notificationKey);
   const both = isObject(before) && isObject(_meta) ? { ...before, ..._meta } : _meta;
-  return Object.assign(update, { _meta: { ...own, [notificationKey]: both } });
+  const rest = own && withoutExtension(own, notificationKey);
+  return Object.assign(update, { _meta: { ...rest, [notificationKey]: both } });
 }
 
 /** The params of the notification that carries the update. */
@@ -46,9 +48,10 @@ export function notificationToWire(
 ): { readonly sessionId: string; readonly update: object } {
   const { _meta: meta } = update as { _meta?: Meta | null };
   // anything but an object is no custom data: it stays where it is
-  if (meta == null || !Object.hasOwn(meta, notificationKey) || !isObject(meta[notificationKey]))
-    return { sessionId, update };
-  const { [notificationKey]: own, ...rest } = meta;
+  if (meta == null) return { sessionId, update };
+  const own = extensionIn(meta, notificationKey);
+  if (!isObject(own)) return { sessionId, update };
+  const rest = withoutExtension(meta, notificationKey);
   const { _meta: _, ...bare } = update as { _meta?: unknown };
   const of = Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
   return { sessionId, update: of, ...withMeta(own as Meta) };

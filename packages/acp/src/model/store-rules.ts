@@ -6,24 +6,24 @@ import { RequestError } from "../jsonrpc/errors.ts";
 import type { SessionPatch, SessionQuery, SessionRecord } from "./store.ts";
 
 /** An id as messages show it: ids may be long, and may hold anything. */
-export function quoted(sessionId: string): string {
+export function quotedId(sessionId: string): string {
   return JSON.stringify(sessionId.length > 80 ? `${sessionId.slice(0, 80)}…` : sessionId);
 }
 
 export function unknownSession(sessionId: string): RequestError {
-  return new RequestError("session_not_found", `there is no session ${quoted(sessionId)}`, {
+  return new RequestError("session_not_found", `there is no session ${quotedId(sessionId)}`, {
     data: { reason: "session_not_found" },
   });
 }
 
 export function sessionExists(sessionId: string): RequestError {
-  return new RequestError("conflict", `session ${quoted(sessionId)} already exists: use another id`, {
+  return new RequestError("conflict", `session ${quotedId(sessionId)} already exists: use another id`, {
     data: { reason: "session_exists" },
   });
 }
 
 export function notClaimed(sessionId: string): RequestError {
-  const message = `session ${quoted(sessionId)} is not claimed: claim it before appending`;
+  const message = `session ${quotedId(sessionId)} is not claimed: claim it before appending`;
   return new RequestError("conflict", message, { data: { reason: "not_claimed" } });
 }
 
@@ -32,7 +32,7 @@ export function heldElsewhere(
   { pid, since }: { readonly pid: number; readonly since: number },
 ): RequestError {
   const message =
-    `session ${quoted(sessionId)} is in use by process ${pid} since ${new Date(since).toISOString()}: ` +
+    `session ${quotedId(sessionId)} is in use by process ${pid} since ${new Date(since).toISOString()}: ` +
     "close it there first";
   return new RequestError("conflict", message, { data: { reason: "session_held", holder: { pid, since } } });
 }
@@ -43,7 +43,7 @@ export function checkSequence(sessionId: string, last: number, entries: readonly
   for (const { seq } of entries) {
     expected++;
     if (seq === expected) continue;
-    const message = `session ${quoted(sessionId)} goes on with entry ${expected}, got ${seq}: nothing was stored`;
+    const message = `session ${quotedId(sessionId)} goes on with entry ${expected}, got ${seq}: nothing was stored`;
     throw new RequestError("internal_error", message, { data: { reason: "out_of_sequence" } });
   }
 }

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { checkOptions } from "../base/known-options.ts";
 
 /** Where a program may be. */
 export interface FindProgramOptions {
@@ -26,6 +27,7 @@ export interface FindProgramOptions {
  * console.log(findProgram("git", { outside: [process.cwd()] })); // /usr/bin/git
  */
 export function findProgram(name: string, options: FindProgramOptions = {}): string | undefined {
+  checkOptions("findProgram", options, { path: true, cwd: true, outside: true });
   const { path = process.env["PATH"] ?? "", cwd, outside = [] } = options;
   const closed = [...outside, ...outside.map(realPath)];
   const isInside = (each: string) =>

@@ -2,7 +2,7 @@
 
 import type { Duplex } from "node:stream";
 import { withTimeout } from "../base/abortable.ts";
-import { checkOptions } from "../base/known-options.ts";
+import { checkOptions, type Keys } from "../base/known-options.ts";
 import { spawnTransportKeys } from "../base/option-keys.gen.ts";
 import type { Log } from "../jsonrpc/connection-options.ts";
 import { argumentText } from "../jsonrpc/errors.ts";
@@ -40,6 +40,7 @@ export interface SpawnedTransport extends Transport {
  * await mine.connect(stdioTransport()).closed;
  */
 export function stdioTransport(options: StdioTransportOptions = {}): Transport {
+  checkOptions("stdioTransport", options, stdioKeys);
   return byteTransport(stdioChannel(options), { ...options, platform: nodePlatform });
 }
 
@@ -65,6 +66,7 @@ export function streamTransport(socket: Duplex, options: StreamTransportOptions 
       `streamTransport: expected a stream that can be read and written, such as a socket, got ${argumentText(socket)}`,
     );
   }
+  checkOptions("streamTransport", options, streamKeys);
   return byteTransport(streamChannel(socket, socket, options), { ...options, platform: nodePlatform });
 }
 
@@ -140,6 +142,7 @@ const closeMs = 1_000;
  */
 export async function serveStdio(agent: ServedAgent, options: StdioTransportOptions = {}): Promise<void> {
   checkAgent(agent);
+  checkOptions("serveStdio", options, stdioKeys);
   const { log = printErrors } = agent.definition;
   await agent.connect(stdioTransport(options), { log: printErrors }).closed;
   try {
@@ -164,4 +167,13 @@ const printErrors: Log = (level, message, { error, ...fields }) => {
   const details = Object.entries(fields).map(([name, value]) => ` ${name}: ${String(value)}`);
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error ?? "");
   process.stderr.write(`${message}${details.join(",")}${cause === "" ? "" : `\n${cause}`}\n`);
+};
+
+const streamKeys: Keys<StreamTransportOptions> = { flushMs: true, framing: true, limits: true };
+const stdioKeys: Keys<StdioTransportOptions> = {
+  wireFd: true,
+  flushMs: true,
+  exitOnEnd: true,
+  framing: true,
+  limits: true,
 };

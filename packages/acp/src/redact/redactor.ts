@@ -1,5 +1,6 @@
 // Removes secrets, user names and, on request, contents from messages and entries, so that they can still be replayed.
 
+import { checkOptions, type Keys } from "../base/known-options.ts";
 import { isObject } from "../base/objects.ts";
 import {
   address,
@@ -72,6 +73,7 @@ export interface Redactor {
  * console.log(clean.text("the password is hunter2-hunter2"));
  */
 export function redactor(options: RedactorOptions = {}): Redactor {
+  checkOptions("redactor", options, keys);
   return new SecretRedactor(options);
 }
 
@@ -393,3 +395,5 @@ function passwordsOf(url: string): string[] {
   const named = [...searchParams].flatMap(([key, value]) => (secretKey.test(key) ? [value] : []));
   return [password, decoded(password), ...named];
 }
+
+const keys: Keys<RedactorOptions> = { contents: true, home: true, names: true, secrets: true, mark: true };

@@ -1,5 +1,6 @@
 // Removes known secrets from entries as they arrive, and holds back text that may be the beginning of one.
 
+import { checkOptions } from "../base/known-options.ts";
 import type { RedactorOptions } from "./redactor.ts";
 import { fromBase64, toBase64 } from "./secret-patterns.ts";
 import { Secrets } from "./secrets.ts";
@@ -47,6 +48,7 @@ export function streamRedactor<Item extends object>(
   secrets: Iterable<string>,
   options: StreamRedactorOptions = {},
 ): StreamRedactor<Item> {
+  checkOptions("streamRedactor", options, { mark: true });
   return new KnownSecretsRedactor(secrets, options);
 }
 

@@ -1,6 +1,6 @@
 // The failures of validators, and the checks that are not generated.
 
-import { extraKey } from "../base/parley-extensions.ts";
+import { extensionIn, extraKey, withoutExtension } from "../base/parley-extensions.ts";
 import { featureBits } from "./features.gen.ts";
 import { featureMode, unstableFeatures } from "./unstable-features.ts";
 
@@ -130,12 +130,12 @@ export function strayKey(
 function moveIntoMeta(value: Record<string, unknown>, extra: readonly [string, unknown][]): void {
   for (const [key] of extra) delete value[key];
   const meta = value["_meta"] as Record<string, unknown> | null | undefined; // checked before
-  const before = meta?.[extraKey];
+  const before = extensionIn(meta, extraKey);
   const moved = Object.fromEntries([
     ...(isNotObject(before) ? [] : Object.entries(before as object)),
     ...extra,
   ]);
-  value["_meta"] = { ...meta, [extraKey]: moved };
+  value["_meta"] = { ...(meta && withoutExtension(meta, extraKey)), [extraKey]: moved };
 }
 
 export function isNotObject(value: unknown): boolean {

@@ -1,5 +1,6 @@
 // Folds entries into a view, in place, because copies would cost more the longer a session is.
 
+import { checkOptions, type Keys } from "../base/known-options.ts";
 import type { PermissionOutcome, PermissionRequest } from "../model/ask.ts";
 import { operationSubject } from "../model/custom-types.ts";
 import type { Entry } from "../model/entry.ts";
@@ -51,6 +52,7 @@ export interface ViewOptions {
  * applyEntry(view, { format: 1, seq: 1, time: Date.now(), kind: "prompt", messageId: "m1", prompt: [] });
  */
 export function createView(options: ViewOptions = {}): SessionView {
+  checkOptions("createView", options, viewKeys);
   const { terminalBytes = 1024 * 1024, timelineBytes } = options;
   return createState(terminalBytes, timelineBytes === undefined ? undefined : new KeptItems(timelineBytes));
 }
@@ -275,3 +277,5 @@ function isRefusal(ask: PermissionRequest, answer: PermissionOutcome): boolean {
   const kind = ask.options.find((option) => option.optionId === answer.optionId)?.kind;
   return kind === "reject_once" || kind === "reject_always";
 }
+
+const viewKeys: Keys<ViewOptions> = { terminalBytes: true, timelineBytes: true };

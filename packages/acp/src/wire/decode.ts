@@ -70,3 +70,9 @@ export function encodeResult(method: BoundMethod, value: unknown): unknown {
 export function describeFailure(method: string, where: "params" | "result", failure: Failure): string {
   return `${method}: ${where}${failure.path} must be ${failure.expected}, got ${failure.got}`;
 }
+
+/** The session that params or a result name; undefined for none. */
+export function sessionOf(params: unknown): string | undefined {
+  const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown }; // whatever it is, one field is looked for
+  return typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
+}

@@ -182,7 +182,7 @@ export function missingKey({ label, keyHint }: Endpoint): ModelError {
   return new ModelError("auth", `${label} needs an API key. ${keyHint}`);
 }
 
-interface KeyPlace {
+interface KeyFacts {
   readonly id: string;
   readonly kind: ProviderKind;
   readonly given: string | undefined;
@@ -190,7 +190,7 @@ interface KeyPlace {
 }
 
 function keyOf(
-  { id, kind, given, variables }: KeyPlace,
+  { id, kind, given, variables }: KeyFacts,
   env: Environment,
   credentials: Credentials,
 ): Key | undefined {

@@ -3,6 +3,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { ModelError } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
+import { boundedBody } from "../network/bounded-body.ts";
 import { responseOf } from "../network/node-response.ts";
 import { fetchThrough } from "../network/proxy.ts";
 import type { Endpoint } from "./provider-config.ts";
@@ -104,7 +105,7 @@ export function checkedFetch(endpoint: Endpoint): typeof globalThis.fetch {
 
 /** Some gateways send `{"error":{"code":429}}` with status 200. */
 async function errorIn(response: Response): Promise<Response> {
-  const text = await response.text();
+  const text = await answerText(response);
   const code = /"error"\s*:/.test(text) ? (/"code"\s*:\s*"?([45]\d\d)\b/.exec(text)?.[1] ?? "500") : "200";
   return new Response(text, { status: Number(code), headers: response.headers });
 }
@@ -116,7 +117,7 @@ export async function firstServedModel(endpoint: Endpoint, signal: AbortSignal):
     headers: { ...endpoint.headers, ...(key && { authorization: `Bearer ${key.value}` }) },
     signal,
   });
-  const text = await response.text();
+  const text = await answerText(response);
   if (!response.ok) throw refusal(response.status, response.statusText);
   const first: unknown = JSON.parse(text)?.data?.[0]?.id;
   if (typeof first === "string") return first;
@@ -150,4 +151,11 @@ async function fetchWithoutTimeout(...[input, init = {}]: Parameters<typeof fetc
   outgoing.on("error", (cause) => reject(new TypeError("fetch failed", { cause })));
   outgoing.end(typeof init.body === "string" ? init.body : undefined);
   return promise;
+}
+
+/** More is nothing that a model server answers. */
+const maxAnswerBytes = 32 * 1024 * 1024;
+
+async function answerText({ body }: Response): Promise<string> {
+  return (await boundedBody(body, maxAnswerBytes)).bytes.toString("utf8");
 }

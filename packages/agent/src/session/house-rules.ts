@@ -63,7 +63,7 @@ export async function nestedRules(
   if (found.length === 0) return undefined;
   return [
     "These folders have their own instructions, for all files in them:",
-    ...limited(found).map(quoted),
+    ...limited(found).map(quotedRules),
   ].join("\n");
 }
 
@@ -79,7 +79,7 @@ function limited(files: readonly RulesFile[]): RulesFile[] {
 }
 
 /** The text can neither end its place nor begin a note of ours. */
-export function quoted({ path, text }: RulesFile): string {
+export function quotedRules({ path, text }: RulesFile): string {
   const words = withoutNotes(text.trim()).replaceAll(/<(?=\s*\/\s*instructions\b)/gi, "&lt;");
   return `<instructions from=${JSON.stringify(path)}>\n${words}\n</instructions>`;
 }

@@ -7,7 +7,7 @@ import type { Mode } from "../permissions/modes.ts";
 import { type Skill, skillsSection } from "../skills/skills.ts";
 import type { Job } from "../tools/base/tool.ts";
 import { shellProgram } from "../tools/commands/shell.ts";
-import { quoted, type RulesFile } from "./house-rules.ts";
+import { quotedRules, type RulesFile } from "./house-rules.ts";
 
 const identity = `You are Parley, a coding agent. You work in the user's project with tools.
 
@@ -75,7 +75,7 @@ export function systemPrompt(
     `Operating system: ${type()} ${release()} (${arch()})`,
     `Shell for commands: ${shellProgram()}`,
   ];
-  const files = rules.map(quoted);
+  const files = rules.map(quotedRules);
   if (files.length > 1) files.push("If instructions conflict, follow the last ones.");
   return [...ours, place.join("\n"), skillsSection(skills), theirs, ...files]
     .filter((part) => part !== "")

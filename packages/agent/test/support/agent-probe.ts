@@ -109,6 +109,8 @@ export interface TalkOptions extends Partial<Omit<CodingAgentOptions, "version">
   readonly mcpServers?: readonly McpServer[];
   /** What the client offers itself. */
   readonly clientTools?: readonly object[];
+  /** The setup of a test may be passed on as it is. */
+  readonly context?: TestContext;
 }
 
 /** Runs a test in both versions, each in its own folder with these files. */
@@ -149,6 +151,7 @@ export async function connected(
     cwd: _,
     mcpServers: __,
     clientTools: ___,
+    context: ____,
     answers = [],
     clientDefinition = {},
     ...agentOptions

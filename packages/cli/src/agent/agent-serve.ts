@@ -17,11 +17,10 @@ import {
   mcpLoginsFolder,
   stateFolder,
 } from "../settings/data-folder.ts";
-import { editionsOption } from "../settings/edition-choice.ts";
+import { editionsOption, lossesIn } from "../settings/edition-choice.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { ownServers } from "../settings/own-mcp.ts";
 import { sandboxChoice } from "../settings/sandbox-choice.ts";
-import { lossesIn } from "../terminal/losses.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { knownModels, readAgentConfig, withMode, withModelErrors } from "./agent-settings.ts";
 

@@ -147,16 +147,12 @@ async function sessionFacts(session: ClientSession, commandsMs: number) {
   };
 }
 
-function firstCommands(session: ClientSession, ms: number): Promise<void> {
+async function firstCommands(session: ClientSession, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
   const stop = session.onUpdate(({ sessionUpdate }) => {
     if (sessionUpdate === "available_commands_update") resolve();
   });
-  return promise.finally(() => {
-    clearTimeout(timer);
-    stop();
-  });
+  await withTimeout(ms, promise).finally(stop);
 }
 
 function optionFacts(option: SessionConfigOption) {

@@ -2,7 +2,7 @@
 
 import { createWriteStream, openSync } from "node:fs";
 import type { Log } from "@parley/acp";
-import { lossesIn } from "../terminal/losses.ts";
+import { lossesIn } from "../settings/edition-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 
 export interface BridgeLog {

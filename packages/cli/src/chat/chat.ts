@@ -60,9 +60,9 @@ export async function converse(
   const conversation = startConversation({
     options,
     secrets: secretsOf(options),
-    changes: (place) => {
-      const review = new SessionReview(place);
-      reviews.set(place.key, review);
+    changes: (session) => {
+      const review = new SessionReview(session);
+      reviews.set(session.key, review);
       return review;
     },
   });

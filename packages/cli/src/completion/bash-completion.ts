@@ -1,7 +1,7 @@
 // Writes the completion script for bash 3.2 and newer, without the bash-completion package.
 
 import type { Command, Completion } from "../command/command.ts";
-import { commandWords, flagsOf, impliedCommands, quoted, valueCases } from "./command-words.ts";
+import { commandWords, flagsOf, impliedCommands, shellQuoted, valueCases } from "./command-words.ts";
 
 export function bashCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
@@ -12,7 +12,7 @@ export function bashCompletion(commands: readonly Command[]): string {
     "--version",
   ];
   const families = [...second].map(
-    ([family, words]) => `    ${family}) subcommands=${quoted([...words.keys()].join(" "))} ;;`,
+    ([family, words]) => `    ${family}) subcommands=${shellQuoted([...words.keys()].join(" "))} ;;`,
   );
   return `# parley completion for bash: source <(parley completion bash)
 _parley() {
@@ -26,8 +26,8 @@ _parley() {
     [[ \${COMP_WORDS[at]} == -- ]] && { COMPREPLY=($(compgen -f -- "$current")); return; }
   done
   if ((COMP_CWORD == 1)); then
-    if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${quoted(options.join(" "))} -- "$current"))
-    else COMPREPLY=($(compgen -W ${quoted([...first.keys()].join(" "))}" $(parley completion-words agents 2>/dev/null)" -- "$current"))
+    if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${shellQuoted(options.join(" "))} -- "$current"))
+    else COMPREPLY=($(compgen -W ${shellQuoted([...first.keys()].join(" "))}" $(parley completion-words agents 2>/dev/null)" -- "$current"))
     fi
     return
   fi
@@ -41,7 +41,7 @@ ${implied.others.map(({ name, words }) => `    ${words.join("|")}) command=${nam
 ${families.join("\n")}
   esac
   if [[ $command == help ]]; then
-    subcommands=${quoted([...first.keys()].join(" "))}
+    subcommands=${shellQuoted([...first.keys()].join(" "))}
     if ((COMP_CWORD > 2)); then
       subcommands=
       case \${COMP_WORDS[2]} in
@@ -72,13 +72,13 @@ complete -F _parley parley
 }
 
 function commandArm(command: Command): string {
-  const flags = quoted(
+  const flags = shellQuoted(
     flagsOf(command)
       .map(({ flag }) => flag)
       .join(" "),
   );
   const words = command.completes === undefined ? "" : `else ${reply(command.completes)} `;
-  return `    ${quoted(command.name)}) if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${flags} -- "$current")); ${words}fi ;;`;
+  return `    ${shellQuoted(command.name)}) if [[ $current == -* ]]; then COMPREPLY=($(compgen -W ${flags} -- "$current")); ${words}fi ;;`;
 }
 
 function reply(completes: Completion | undefined): string {
@@ -88,5 +88,5 @@ function reply(completes: Completion | undefined): string {
   if (completes === "directory") return words("-d");
   if (typeof completes === "string")
     return words(`-W "$(parley completion-words ${completes}s 2>/dev/null)"`);
-  return words(`-W ${quoted(completes.join(" "))}`);
+  return words(`-W ${shellQuoted(completes.join(" "))}`);
 }

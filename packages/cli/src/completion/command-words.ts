@@ -64,7 +64,7 @@ export function valueCases(
   const arms = commands.flatMap(({ name, options = {} }) =>
     Object.entries(options).flatMap(([option, { type, short, completes }]) => {
       const flags = [`--${option}`, ...(short === undefined ? [] : [`-${short}`])];
-      const patterns = flags.map((each) => quoted(`${name}:${each}`)).join("|");
+      const patterns = flags.map((each) => shellQuoted(`${name}:${each}`)).join("|");
       return type === "string" ? [`    ${patterns}) ${reply(completes)} return ;;`] : [];
     }),
   );
@@ -72,6 +72,6 @@ export function valueCases(
 }
 
 /** In single quotes, for a POSIX shell. */
-export function quoted(text: string): string {
+export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

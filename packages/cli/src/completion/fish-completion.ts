@@ -7,30 +7,30 @@ export function fishCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
   const lines = [...first].map(
     ([word, summary]) =>
-      `complete -c parley -n __fish_use_subcommand -f -a ${quoted(word)} -d ${quoted(summary)}`,
+      `complete -c parley -n __fish_use_subcommand -f -a ${shellQuoted(word)} -d ${shellQuoted(summary)}`,
   );
   const implied = impliedCommands(commands);
-  const agents = quoted("(parley completion-words agents 2>/dev/null)");
+  const agents = shellQuoted("(parley completion-words agents 2>/dev/null)");
   lines.push(
-    `complete -c parley -n __fish_use_subcommand -f -a ${agents} -d ${quoted("Talk with this agent")}`,
+    `complete -c parley -n __fish_use_subcommand -f -a ${agents} -d ${shellQuoted("Talk with this agent")}`,
   );
   for (const { words, summary } of implied.others)
     lines.push(
-      `complete -c parley -n __fish_use_subcommand -f -a ${quoted(words.join(" "))} -d ${quoted(summary)}`,
+      `complete -c parley -n __fish_use_subcommand -f -a ${shellQuoted(words.join(" "))} -d ${shellQuoted(summary)}`,
     );
-  const isFirst = quoted("__parley_is help; and test (count (commandline -opc)) -eq 2");
+  const isFirst = shellQuoted("__parley_is help; and test (count (commandline -opc)) -eq 2");
   for (const [word, summary] of first)
-    lines.push(`complete -c parley -n ${isFirst} -f -a ${quoted(word)} -d ${quoted(summary)}`);
-  lines.push(`complete -c parley -n ${quoted("__parley_is help")} -f`);
+    lines.push(`complete -c parley -n ${isFirst} -f -a ${shellQuoted(word)} -d ${shellQuoted(summary)}`);
+  lines.push(`complete -c parley -n ${shellQuoted("__parley_is help")} -f`);
   for (const [family, words] of second) {
-    const helped = quoted(`__parley_is help ${family}`);
+    const helped = shellQuoted(`__parley_is help ${family}`);
     for (const [word, summary] of words)
-      lines.push(`complete -c parley -n ${helped} -f -a ${quoted(word)} -d ${quoted(summary)}`);
-    const others = quoted(
+      lines.push(`complete -c parley -n ${helped} -f -a ${shellQuoted(word)} -d ${shellQuoted(summary)}`);
+    const others = shellQuoted(
       `__parley_is ${family}; and not __fish_seen_subcommand_from ${[...words.keys()].join(" ")}`,
     );
     for (const [word, summary] of words) {
-      lines.push(`complete -c parley -n ${others} -f -a ${quoted(word)} -d ${quoted(summary)}`);
+      lines.push(`complete -c parley -n ${others} -f -a ${shellQuoted(word)} -d ${shellQuoted(summary)}`);
     }
   }
   return `# parley completion for fish: parley completion fish > ~/.config/fish/completions/parley.fish
@@ -61,13 +61,13 @@ function typedAs({ name }: Command, { name: implied, others }: ReturnType<typeof
 }
 
 function commandLines({ options = {}, json, completes }: Command, typed: string): string[] {
-  const when = `complete -c parley -n ${quoted(typed)}`;
+  const when = `complete -c parley -n ${shellQuoted(typed)}`;
   const flags: [string, Option][] = Object.entries(options);
   if (json) flags.push(["json", { type: "boolean", summary: "Print JSON" }]);
   return [
     ...flags.map(([flag, { short, type, summary, completes: values }]) => {
       const spelling = `-l ${flag}${short === undefined ? "" : ` -s ${short}`}`;
-      return `${when} ${spelling} ${type === "string" ? reply(values, "r") : "-f"} -d ${quoted(summary)}`;
+      return `${when} ${spelling} ${type === "string" ? reply(values, "r") : "-f"} -d ${shellQuoted(summary)}`;
     }),
     ...(completes === undefined ? [] : [`${when} ${reply(completes, "")}`]),
   ];
@@ -81,10 +81,10 @@ function reply(completes: Completion | undefined, needs: "r" | ""): string {
   if (completes === "directory") return `${only} -a '(__fish_complete_directories)'`;
   if (typeof completes === "string")
     return `${only} -a '(parley completion-words ${completes}s 2>/dev/null)'`;
-  return `${only} -a ${quoted(completes.join(" "))}`;
+  return `${only} -a ${shellQuoted(completes.join(" "))}`;
 }
 
 /** fish has its own quotes. */
-function quoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }

@@ -1,7 +1,7 @@
 // Writes the completion script for zsh.
 
 import type { Command, Completion } from "../command/command.ts";
-import { commandWords, flagsOf, impliedCommands, quoted, valueCases } from "./command-words.ts";
+import { commandWords, flagsOf, impliedCommands, shellQuoted, valueCases } from "./command-words.ts";
 
 export function zshCompletion(commands: readonly Command[]): string {
   const { first, second } = commandWords(commands);
@@ -52,13 +52,13 @@ compdef _parley parley
 }
 
 function described(words: readonly (readonly [string, string])[]): string {
-  return words.map(([word, summary]) => quoted(`${word.replaceAll(":", "\\:")}:${summary}`)).join(" ");
+  return words.map(([word, summary]) => shellQuoted(`${word.replaceAll(":", "\\:")}:${summary}`)).join(" ");
 }
 
 function commandArm(command: Command): string {
   const flags = described(flagsOf(command).map(({ flag, summary }) => [flag, summary]));
   const values = command.completes === undefined ? "" : `else ${reply(command.completes)}`;
-  return `    ${quoted(command.name)}) if [[ $current == -* ]]; then choices=(${flags}); _describe option choices; ${values}fi ;;`;
+  return `    ${shellQuoted(command.name)}) if [[ $current == -* ]]; then choices=(${flags}); _describe option choices; ${values}fi ;;`;
 }
 
 function reply(completes: Completion | undefined): string {
@@ -68,5 +68,5 @@ function reply(completes: Completion | undefined): string {
   if (typeof completes === "string") {
     return `compadd -- \${(f)"$(parley completion-words ${completes}s 2>/dev/null)"}; `;
   }
-  return `compadd -- ${completes.map(quoted).join(" ")}; `;
+  return `compadd -- ${completes.map(shellQuoted).join(" ")}; `;
 }

@@ -1,8 +1,7 @@
 // Draws an item of a session's timeline as lines of a terminal. Lines are safe and at most `width` columns wide.
 
-import type { SessionView, TimelineItem } from "@parley/acp/view";
-import { agentLines } from "./agent-message.ts";
-import { type DrawOptions, drawing } from "./draw-options.ts";
+import type { MessageItem, SessionView, TimelineItem } from "@parley/acp/view";
+import { type Drawing, type DrawOptions, drawing } from "./draw-options.ts";
 import {
   compactionLines,
   noticeLines,
@@ -10,7 +9,15 @@ import {
   subagentLines,
   unknownLines,
 } from "./event-lines.ts";
-import { thoughtLines, userLines } from "./message-lines.ts";
+import { markdownLines } from "./markdown-lines.ts";
+import {
+  blockLines,
+  drawableText,
+  indented,
+  messageIndent,
+  thoughtLines,
+  userLines,
+} from "./message-lines.ts";
 import { elicitationLines, permissionLines } from "./question-lines.ts";
 import { toolCard } from "./tool-card.ts";
 
@@ -44,4 +51,10 @@ export function drawItem(item: TimelineItem, view: SessionView, options: DrawOpt
     default:
       return unknownLines(item, made);
   }
+}
+
+/** Messages of the agent are Markdown. */
+function agentLines({ content }: MessageItem, { width, paint }: Drawing): string[] {
+  const draw = (text: string, room: number) => markdownLines(drawableText(text), room, paint);
+  return indented(blockLines(content, width - messageIndent.length, draw));
 }

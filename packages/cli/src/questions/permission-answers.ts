@@ -13,7 +13,7 @@ import { escapedLine } from "../terminal/sanitise.ts";
 import type { ShownAnswer } from "./answer-rows.ts";
 
 /** Where the question is asked: who asks, and in which directory. */
-export interface QuestionPlace {
+export interface QuestionSource {
   readonly agent: string;
   readonly cwd: string;
 }
@@ -70,7 +70,7 @@ function covered({ subjects }: PermissionQuestion): string {
  */
 export function shownAnswers(
   question: PermissionQuestion,
-  { cwd }: Pick<QuestionPlace, "cwd">,
+  { cwd }: Pick<QuestionSource, "cwd">,
   no = "n/Enter",
 ): readonly ShownAnswer[] {
   const what = covered(question);

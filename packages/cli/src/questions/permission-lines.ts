@@ -16,7 +16,7 @@ import { deleted, patchRows } from "../draw/patch-rows.ts";
 import { nearFolder, nearText } from "../terminal/near-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine, escapedSource } from "../terminal/sanitise.ts";
-import { isEditable, listed, type QuestionPlace } from "./permission-answers.ts";
+import { isEditable, listed, type QuestionSource } from "./permission-answers.ts";
 
 const shownDiffLines = 60;
 const shownOptions = 20;
@@ -30,7 +30,7 @@ export interface QuestionRoom {
 /** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
 export function questionLines(
   question: PermissionQuestion,
-  place: QuestionPlace,
+  source: QuestionSource,
   paint: Paint,
   { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
 ): string[] {
@@ -40,13 +40,13 @@ export function questionLines(
   // of something that is asked every time no more can be asked for
   const most = always ? Number.POSITIVE_INFINITY : mostDiffLines;
   return [
-    `${paint("warning", "?")} ${paint("strong", heading(question, place))}`,
+    `${paint("warning", "?")} ${paint("strong", heading(question, source))}`,
     paint(
       "dim",
-      `  ${nearText(escapedLine(reason), place.cwd)}${always ? "; this is asked every time" : ""}`,
+      `  ${nearText(escapedLine(reason), source.cwd)}${always ? "; this is asked every time" : ""}`,
     ),
-    ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, place, paint)),
-    ...shownPatch(changeLines(question, place, columns, paint), most),
+    ...subjects.flatMap((subject) => subjectLines(subject, question, isSeveral, source, paint)),
+    ...shownPatch(changeLines(question, source, columns, paint), most),
     ...numbered(question.choices, ({ isExtra }) => !isExtra, paint),
   ];
 }
@@ -62,7 +62,7 @@ function shownSubjects({ subjects }: PermissionQuestion): readonly Subject[] {
 }
 
 /** Who does it: what an agent only says that it will do nobody can hold it to. */
-function heading(question: PermissionQuestion, { agent, cwd }: QuestionPlace): string {
+function heading(question: PermissionQuestion, { agent, cwd }: QuestionSource): string {
   const { summary } = question;
   const subjects = shownSubjects(question);
   const [first, another] = subjects;
@@ -83,7 +83,7 @@ function subjectLines(
   subject: Subject,
   { env = subject.env ?? {} }: PermissionQuestion,
   isSeveral: boolean,
-  { cwd }: QuestionPlace,
+  { cwd }: QuestionSource,
   paint: Paint,
 ): string[] {
   const command = commandText(subject);
@@ -119,7 +119,7 @@ const indent = "    ";
 
 function changeLines(
   question: PermissionQuestion,
-  { cwd }: QuestionPlace,
+  { cwd }: QuestionSource,
   columns: number,
   paint: Paint,
 ): string[] {
@@ -162,12 +162,12 @@ function shownPatch(lines: readonly string[], most: number): string[] {
 /** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
 export function moreLines(
   question: PermissionQuestion,
-  place: QuestionPlace,
+  source: QuestionSource,
   paint: Paint,
   { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
 ): string[] {
   const { claimed, choices } = question;
-  const all = mostDiffLines === Number.POSITIVE_INFINITY ? [] : changeLines(question, place, columns, paint);
+  const all = mostDiffLines === Number.POSITIVE_INFINITY ? [] : changeLines(question, source, columns, paint);
   const extras = numbered(choices, ({ isExtra }) => isExtra === true, paint);
   return [
     ...(all.length > mostDiffLines ? all : []),

@@ -13,7 +13,7 @@ import {
   listedChoice,
   noOf,
   notAnAnswer,
-  type QuestionPlace,
+  type QuestionSource,
   shownAnswers,
   usualAnswers,
 } from "./permission-answers.ts";
@@ -21,17 +21,17 @@ import { moreLines, questionLines } from "./permission-lines.ts";
 
 export async function askPermission(
   question: PermissionQuestion,
-  place: QuestionPlace,
+  source: QuestionSource,
   questions: Questions,
   paint: Paint,
 ): Promise<PermissionReply> {
   const { ask, write } = questions;
   const usual = usualAnswers(question);
-  const answers = shownAnswers(question, place);
+  const answers = shownAnswers(question, source);
   const keys = answers.map((each) => each.keys).join(", ");
   const columns = columnsOf(process.stdout) ?? Number.POSITIVE_INFINITY;
   const lines = [
-    ...questionLines(question, place, paint, { columns }),
+    ...questionLines(question, source, paint, { columns }),
     ...listedAnswers(answers, columns, paint),
   ];
   write(`${lines.join("\n")}\n`);
@@ -45,7 +45,7 @@ export async function askPermission(
     if (chosen !== undefined) return chosen.id;
     if (word === "?" && !question.always) {
       isExpanded = true;
-      write(`${moreLines(question, place, paint, { columns }).join("\n")}\n`);
+      write(`${moreLines(question, source, paint, { columns }).join("\n")}\n`);
       continue;
     }
     const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, isExpanded);

@@ -170,13 +170,13 @@ export class PromptRun {
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     const { terminalAsker } = await import("./terminal-asker.ts");
     const name = () => askerName(entry, this.#agent?.running?.info);
-    const place = {
+    const source = {
       cwd,
       get agent() {
         return name();
       },
     };
-    return terminalAsker(place, painter(true), this.#printer);
+    return terminalAsker(source, painter(true), this.#printer);
   }
 
   async #session(agent: LiveAgent, running: ManagedConnection): Promise<ManagedSession> {

@@ -6,7 +6,7 @@ import { loginAsker } from "../agents/login-asker.ts";
 import type { LiveAsker } from "../live/live-agent.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
 import { askElicitation } from "../questions/elicitation-questions.ts";
-import type { QuestionPlace } from "../questions/permission-answers.ts";
+import type { QuestionSource } from "../questions/permission-answers.ts";
 import { askPermission } from "../questions/permission-question.ts";
 import { askLine } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
@@ -15,7 +15,7 @@ import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 
 /** Pauses the printer during each question, so that nothing else draws on the terminal. */
 export function terminalAsker(
-  place: QuestionPlace,
+  source: QuestionSource,
   paint: Paint,
   printer: Pick<RunPrinter, "pause" | "resume">,
 ): LiveAsker {
@@ -36,7 +36,7 @@ export function terminalAsker(
     permission: inTurn((question: PermissionQuestion) =>
       askPermission(
         question,
-        place,
+        source,
         { ask: (text) => askLine(wrapped(text), question.signal), write },
         paint,
       ),
@@ -44,7 +44,7 @@ export function terminalAsker(
     elicit: inTurn((question, { signal }) =>
       askElicitation(
         question,
-        place.agent,
+        source.agent,
         { ask: (text, over) => askLine(wrapped(text), either(signal, over)), write },
         paint,
       ),

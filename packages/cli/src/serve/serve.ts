@@ -36,8 +36,8 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   watchOutput(() => undefined);
   const hosted = hostAgent({
     start: ({ connectionId }) => startAgent(chosen, values, connectionId, output),
-    allowsCommands: values["allow-commands"] === true,
-    usesClientFiles: values["client-files"] === true,
+    allowCommands: values["allow-commands"] === true,
+    useClientFiles: values["client-files"] === true,
     maxProcesses: countOption(values, "max-agents", 100),
     log: output.log,
   });
@@ -50,7 +50,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     host: textOption(values, "host"),
     port: portOf(values),
     tls: certificate(values),
-    isBehindProxy: values["behind-proxy"] === true,
+    behindProxy: values["behind-proxy"] === true,
     allowedOrigins: listOption(values, "allow-origin").map(originOf),
     allowedHosts: listOption(values, "allow-host").map(hostName),
     log: output.log,

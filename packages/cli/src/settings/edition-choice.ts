@@ -1,4 +1,4 @@
-// Reads the options that name editions of the protocol.
+// Reads the options that name editions of the protocol, and what a log says is lost between them.
 
 import type { EditionName } from "@parley/acp";
 import type { NamedEdition } from "@parley/dialects";
@@ -38,4 +38,10 @@ function editionOf(given: string, option: string): NamedEdition {
 export function editionText(edition: EditionName): string {
   if (edition === "v1") return "version 1";
   return edition === "v2" ? "version 2" : `the dialect ${edition} of version 1`;
+}
+
+/** The losses in the details of a log entry, in words for a person. */
+export function lossesIn(details: unknown): readonly string[] {
+  const { lost } = (details ?? {}) as { lost?: unknown };
+  return Array.isArray(lost) ? lost.map(String) : [];
 }

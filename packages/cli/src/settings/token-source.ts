@@ -1,7 +1,8 @@
 // Finds the token of a remote agent.
 
 import { randomBytes } from "node:crypto";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { replaceFileSync } from "@parley/acp/node";
 import { type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
@@ -19,7 +20,7 @@ export function givenOrNewToken(values: Invocation["values"]): string | undefine
   const file = textOption(values, "token-file");
   if (file !== undefined && statSync(file, { throwIfNoEntry: false }) === undefined) {
     try {
-      writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+      replaceFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { onlyNew: true });
     } catch (error) {
       // as: what it throws for a text path
       throw unusable(file, `cannot be written: ${(error as NodeJS.ErrnoException).code}`);

@@ -9,7 +9,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -46,7 +45,7 @@ function headPath(log: string): string {
 export function auditKey(folder: string): Buffer {
   const path = join(folder, "key");
   try {
-    writeFileSync(path, randomBytes(32).toString("hex"), { flag: "wx", mode: 0o600 });
+    replaceFileSync(path, randomBytes(32).toString("hex"), { onlyNew: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
@@ -143,14 +142,14 @@ function tooMany(folder: string, now: number, { keepMs, keepBytes }: Required<Au
     .reverse()
     .filter((path) => {
       const { size, mtimeMs } = statSync(path);
-      if (isLive(path)) return false;
+      if (isInUse(path)) return false;
       bytes += size;
       return now - mtimeMs > keepMs || bytes > keepBytes;
     });
 }
 
 /** It has no end, and its process runs. */
-function isLive(path: string): boolean {
+function isInUse(path: string): boolean {
   return existsSync(headPath(path)) && isWriterRunning(path);
 }
 

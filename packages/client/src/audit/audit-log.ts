@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { argumentText } from "@parley/acp/internal";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import { processKey } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
 import { type AuditFacts, auditHeader, sealedLine } from "./audit-entry.ts";
@@ -40,10 +41,9 @@ export interface AuditOptions extends AuditBounds {
  * const intent = log.write({ kind: "intent", operation: "read", target: "/home/me/notes.txt" });
  * log.write({ kind: "outcome", of: intent, result: "done" });
  */
-export function auditLog(
-  folder: string,
-  { now = Date.now, secrets = [], ...bounds }: AuditOptions = {},
-): AuditLog {
+export function auditLog(folder: string, options: AuditOptions = {}): AuditLog {
+  checkOptions("auditLog", options, auditKeys);
+  const { now = Date.now, secrets = [], ...bounds } = options;
   if (typeof folder !== "string" || !isAbsolute(folder))
     throw new TypeError(`auditLog: the folder must be an absolute path, got ${argumentText(folder)}`);
   const redactor = streamRedactor(secrets);
@@ -125,3 +125,10 @@ function writeWhole(file: number, line: string): void {
   const bytes = Buffer.from(line);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
+
+const auditKeys: Readonly<Record<keyof AuditOptions, true>> = {
+  now: true,
+  secrets: true,
+  keepMs: true,
+  keepBytes: true,
+};

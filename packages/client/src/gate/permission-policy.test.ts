@@ -39,13 +39,13 @@ function editing(path: string, newText: string): PermissionRequest {
 }
 
 const wrong: readonly (readonly [string, object, RegExp])[] = [
-  ["a relative stateDir", { stateDir: "state" }, /stateDir must be absolute, got "state"/],
-  ["an empty stateDir", { stateDir: "" }, /stateDir must be absolute, got ""/],
+  ["a relative stateFolder", { stateFolder: "state" }, /stateFolder must be absolute, got "state"/],
+  ["an empty stateFolder", { stateFolder: "" }, /stateFolder must be absolute, got ""/],
   ["a relative root", { extraRoots: ["/work", "lib"] }, /extraRoots must be absolute, got "lib"/],
   ["environment beside env", { environment: {} }, /there is no option environment; did you mean env\?/],
   ["rules that are no text", { rules: 7 }, /rules must be text or a list of lines, got 7/],
   ["a rule that is no text", { rules: ["allow read", {}] }, /a list of lines, got an object/],
-  ["a log without a place", { audit: true }, /audit needs a stateDir/],
+  ["a log without a place", { audit: true }, /audit needs a stateFolder/],
   ["somebody to ask who is no function", { ask: {} }, /ask must be a function, got an object/],
 ];
 
@@ -183,24 +183,24 @@ test("questions of the agent are decided by all that is known of the call", asyn
   });
 });
 
-test("answers and the audit log of a stateDir outlive the policy", async (t) => {
-  const [cwd, stateDir] = [folder(t), join(folder(t), "state")];
+test("answers and the audit log of a stateFolder outlive the policy", async (t) => {
+  const [cwd, stateFolder] = [folder(t), join(folder(t), "state")];
   const decisions: PermissionDecision[] = [];
-  const asking = permissionPolicy({ stateDir, ask: () => "allow:workspace" });
+  const asking = permissionPolicy({ stateFolder, ask: () => "allow:workspace" });
   asking.onDecision((decision) => decisions.push(decision));
   const write: PolicyRequest = { type: "write", path: join(cwd, "a.txt"), content: "new" };
   assert.equal(await asking.decide(write, contextOf(cwd)), "allow");
   await asking[Symbol.asyncDispose]();
   assert.partialDeepStrictEqual(decisions, [{ effect: "allow", by: "user", scope: "workspace" }]);
-  const later = permissionPolicy({ stateDir });
+  const later = permissionPolicy({ stateFolder });
   assert.equal(await later.decide(write, contextOf(cwd)), "allow");
   // what the rules are in cannot be changed by an agent
-  const own: PolicyRequest = { type: "write", path: join(stateDir, "permissions.ndjson"), content: "" };
-  assert.partialDeepStrictEqual(await later.decide(own, contextOf(join(stateDir, ".."))), {
+  const own: PolicyRequest = { type: "write", path: join(stateFolder, "permissions.ndjson"), content: "" };
+  assert.partialDeepStrictEqual(await later.decide(own, contextOf(join(stateFolder, ".."))), {
     decision: "deny",
   });
   await later.close();
-  const { reports } = verifyAuditFolder(join(stateDir, "audit"));
+  const { reports } = verifyAuditFolder(join(stateFolder, "audit"));
   assert.deepEqual(
     reports.map(({ isWhole, isClosed }) => [isWhole, isClosed]),
     [
@@ -213,11 +213,11 @@ test("answers and the audit log of a stateDir outlive the policy", async (t) => 
 
 test("the audit log is left out where it is not wanted, and takes no secrets that are known", async (t) => {
   const [cwd, state] = [folder(t), folder(t)];
-  const decided = async (audit: NonNullable<PermissionPolicyOptions["audit"]>, stateDir: string) => {
-    const policy = permissionPolicy({ rules: "allow read", stateDir, audit });
+  const decided = async (audit: NonNullable<PermissionPolicyOptions["audit"]>, stateFolder: string) => {
+    const policy = permissionPolicy({ rules: "allow read", stateFolder, audit });
     await policy.decide({ type: "read", path: join(cwd, "canary-word.txt") }, contextOf(cwd));
     await policy.close();
-    return join(stateDir, "audit");
+    return join(stateFolder, "audit");
   };
   assert.equal(existsSync(await decided(false, join(state, "one"))), false);
   const [log = ""] = auditFiles(await decided({ secrets: ["canary-word"] }, join(state, "two")));

@@ -2,8 +2,8 @@
 
 import { isAbsolute, join } from "node:path";
 import type { ClientPolicy } from "@parley/acp";
-import { argumentText, checkOptions } from "@parley/acp/internal";
-import { isObject, optional } from "@parley/acp/jsonrpc";
+import { argumentText } from "@parley/acp/internal";
+import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { CommandProfile } from "@parley/sandbox";
 import { auditLog } from "../audit/audit-log.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
@@ -23,15 +23,15 @@ export interface PermissionPolicyOptions {
    * The absolute path of the folder for remembered answers and the audit log. Default: answers last as long as their
    * session, and there is no log.
    */
-  readonly stateDir?: string | undefined;
+  readonly stateFolder?: string | undefined;
   /**
    * Asks the user. Return the `id` of a choice, with the user's own words if there are any, or undefined for no decision,
    * which denies. Default: `requestPermission` of the client is asked.
    */
   readonly ask?: ((question: PermissionQuestion) => Promise<PermissionReply> | PermissionReply) | undefined;
   /**
-   * The audit log in `stateDir`: false for none, or its limits (default 90 days, 256 MiB) and secrets to keep out of
-   * it. Default: true if there is a `stateDir`.
+   * The audit log in `stateFolder`: false for none, or its limits (default 90 days, 256 MiB) and secrets to keep out of
+   * it. Default: true if there is a `stateFolder`.
    */
   readonly audit?:
     | boolean
@@ -62,7 +62,7 @@ export interface PermissionPolicyOptions {
 export interface PermissionPolicy extends Required<ClientPolicy> {
   /** Adds a listener for every decision. Returns a function that removes it. */
   onDecision(listener: (decision: PermissionDecision) => void): () => void;
-  /** Closes the audit log in `stateDir`. */
+  /** Closes the audit log in `stateFolder`. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -76,7 +76,7 @@ const profiles: Readonly<Record<CommandProfile, true>> = {
 
 const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
   rules: true,
-  stateDir: true,
+  stateFolder: true,
   ask: true,
   audit: true,
   answerMs: true,
@@ -108,21 +108,29 @@ const optionKeys: Readonly<Record<keyof PermissionPolicyOptions, true>> = {
  */
 export function permissionPolicy(options: PermissionPolicyOptions = {}): PermissionPolicy {
   checkGiven(options);
-  const { stateDir, extraRoots, overlay, env, answerMs, sandbox: profile = "workspace", onNotice } = options;
-  const { audit: wanted = stateDir !== undefined } = options;
+  const {
+    stateFolder,
+    extraRoots,
+    overlay,
+    env,
+    answerMs,
+    sandbox: profile = "workspace",
+    onNotice,
+  } = options;
+  const { audit: wanted = stateFolder !== undefined } = options;
   const audit =
-    wanted === false || stateDir === undefined
+    wanted === false || stateFolder === undefined
       ? undefined
-      : auditLog(join(stateDir, "audit"), wanted === true ? {} : wanted);
+      : auditLog(join(stateFolder, "audit"), wanted === true ? {} : wanted);
   const reports = new DecisionReports();
   const asker: PermissionAsker | undefined = options.ask && {
     permission: (question) => options.ask?.(question),
   };
   const given: GateOptions = {
     rules: parsePolicy([options.rules ?? []].flat().join("\n"), "user", "rules").rules,
-    ...(stateDir === undefined
+    ...(stateFolder === undefined
       ? {}
-      : { remembered: rememberedRules(join(stateDir, "permissions.ndjson")), own: [stateDir] }),
+      : { remembered: rememberedRules(join(stateFolder, "permissions.ndjson")), own: [stateFolder] }),
     ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: onNotice }) } }),
     ...optional({ audit, asker, extraRoots, overlay, env, answerMs }),
   };
@@ -147,9 +155,9 @@ function checkGiven(options: PermissionPolicyOptions): void {
   if (!isObject(given))
     throw new TypeError(`permissionPolicy: expected an object of options, got ${argumentText(given)}`);
   checkOptions("permissionPolicy", options, optionKeys);
-  const { stateDir, extraRoots = [], rules = [], ask, audit, sandbox } = options;
+  const { stateFolder, extraRoots = [], rules = [], ask, audit, sandbox } = options;
   const paths = [
-    ...(stateDir === undefined ? [] : [["stateDir", stateDir] as const]),
+    ...(stateFolder === undefined ? [] : [["stateFolder", stateFolder] as const]),
     ...extraRoots.map((root) => ["extraRoots", root] as const),
   ];
   for (const [name, path] of paths) {
@@ -161,8 +169,8 @@ function checkGiven(options: PermissionPolicyOptions): void {
     throw new TypeError(
       `permissionPolicy: rules must be text or a list of lines, got ${argumentText(wrong)}`,
     );
-  if (audit !== undefined && audit !== false && stateDir === undefined)
-    throw new TypeError("permissionPolicy: audit needs a stateDir, the folder of the log; got none");
+  if (audit !== undefined && audit !== false && stateFolder === undefined)
+    throw new TypeError("permissionPolicy: audit needs a stateFolder, the folder of the log; got none");
   if (sandbox !== undefined && !Object.hasOwn(profiles, sandbox))
     throw new TypeError(
       `permissionPolicy: sandbox must be one of ${Object.keys(profiles).join(", ")}; got ${argumentText(sandbox)}`,

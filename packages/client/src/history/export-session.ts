@@ -1,6 +1,7 @@
 // Exports a session as Markdown, HTML or JSON, without secrets.
 
 import type { Entry } from "@parley/acp";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import type { Redactor } from "@parley/acp/redact";
 import type { HistorySession } from "./history-record.ts";
 
@@ -43,8 +44,10 @@ export interface ExportedSession {
 export async function exportSession(
   session: HistorySession,
   entries: readonly Entry[],
-  { format, secrets = [], home, raw = false }: ExportOptions,
+  options: ExportOptions,
 ): Promise<ExportedSession> {
+  checkOptions("exportSession", options, { format: true, secrets: true, home: true, raw: true });
+  const { format, secrets = [], home, raw = false } = options;
   const [redact, { sessionMarkdown }] = await Promise.all([
     import("@parley/acp/redact"),
     import("./session-markdown.ts"),

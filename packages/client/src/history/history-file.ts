@@ -3,7 +3,7 @@
 import { isAbsolute } from "node:path";
 import { type Entry, RequestError } from "@parley/acp";
 import { argumentText } from "@parley/acp/internal";
-import { optional } from "@parley/acp/jsonrpc";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
 import { readEntry, type StoredEntry } from "@parley/acp/store";
@@ -47,6 +47,7 @@ const shortestPrefix = 3;
  * for (const { session, snippet } of await history.search("login test")) console.log(session.title, snippet);
  */
 export function openHistory(options: HistoryOptions): History {
+  checkOptions("openHistory", options, { path: true, secrets: true, failed: true });
   const { path }: Partial<HistoryOptions> = options;
   if (typeof path !== "string" || !isAbsolute(path))
     throw new TypeError(`openHistory: path must be an absolute path, got ${argumentText(path)}`);

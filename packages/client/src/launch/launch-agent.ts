@@ -8,7 +8,7 @@ import {
   RequestError,
 } from "@parley/acp";
 import { isDialectError } from "@parley/acp/internal";
-import { optional, withTimeout } from "@parley/acp/jsonrpc";
+import { checkOptions, optional, withTimeout } from "@parley/acp/jsonrpc";
 import { editionNamed } from "@parley/dialects";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
@@ -86,6 +86,7 @@ const releaseMs = 5_000;
  * await launched.close();
  */
 export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Promise<LaunchedAgent> {
+  checkOptions("launchAgent", options, launchKeys);
   const { definition, onEvent, signal } = options;
   const timeoutMs =
     definition.connection?.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
@@ -292,3 +293,18 @@ export function installHint(entry: AgentEntry): string {
   if (entry.install === undefined) return "install it, or give the full path";
   return `install it: ${entry.install}`;
 }
+
+const reachKeys: Readonly<Record<keyof ReachOptions, true>> = {
+  cwd: true,
+  inherited: true,
+  env: true,
+  sandbox: true,
+  onEvent: true,
+  kill: true,
+};
+
+const launchKeys: Readonly<Record<keyof LaunchOptions, true>> = {
+  ...reachKeys,
+  definition: true,
+  signal: true,
+};

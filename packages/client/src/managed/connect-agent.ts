@@ -1,8 +1,8 @@
 // Starts or reaches an agent by its name, its command or its spec, with a policy and a history.
 
 import { isAbsolute } from "node:path";
-import { argumentText, checkOptions } from "@parley/acp/internal";
-import { isObject, optional } from "@parley/acp/jsonrpc";
+import { argumentText } from "@parley/acp/internal";
+import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
 import { hasExactTitles } from "../agents/ready-agents.ts";
 import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
@@ -69,7 +69,7 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
  * await using agent = await connectAgent(["node", "my-agent.js"], {
  *   name: "my-app",
  *   version: "1.0.0",
- *   requestPermission: () => "cancelled",
+ *   requestPermission: ({ options }) => options.find(({ kind }) => kind === "reject_once")?.optionId,
  * });
  * const session = await agent.newSession({ cwd: process.cwd() });
  * const { stopReason } = await session.prompt("Explain this project");

@@ -1,7 +1,7 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
 import { ConnectionError } from "@parley/acp";
-import { sleep } from "@parley/acp/jsonrpc";
+import { optional, sleep } from "@parley/acp/jsonrpc";
 import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import { type LaunchedAgent, launchAgent } from "../launch/launch-agent.ts";
@@ -258,15 +258,15 @@ export class ManagedProcess {
 
   async #launch(): Promise<LaunchedAgent> {
     const { options } = this;
-    const { env = {}, backoffMs = 1_000 } = options;
+    const { env = {}, backoffMs = 1_000, cwd, inherited, sandbox, onEvent, kill, signal } = options;
     // the start may have another reason than the last crash
     const again = this.#recentCrashes().length - 1;
     if (again > 0) await sleep(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
     const definition = clientDefinition(options, this.#sessions);
     const launched = await launchAgent(this.entry, {
-      ...options,
       definition,
       env: { ...env, ...this.#credentials },
+      ...optional({ cwd, inherited, sandbox, onEvent, kill, signal }),
     });
     if (this.#closing !== undefined) {
       await launched.close();

@@ -1,8 +1,8 @@
 // Stores remembered answers in an append-only file that several processes share.
 
-import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { isObject, optional } from "@parley/acp/jsonrpc";
+import { replaceFileSync } from "@parley/acp/node";
 import type { Effect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
@@ -64,9 +64,8 @@ export function rememberedRules(path: string, clock: () => number = Date.now): R
   const append = (record: object): void => {
     // what another version wrote must not get lines of this one
     current();
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     try {
-      writeFileSync(path, `${JSON.stringify(header)}\n`, { flag: "wx", mode: 0o600 });
+      replaceFileSync(path, `${JSON.stringify(header)}\n`, { onlyNew: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }

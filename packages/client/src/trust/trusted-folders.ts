@@ -67,7 +67,7 @@ const longestWhat = 300;
 /**
  * Opens the list of trusted folders, which several processes may use at the same time.
  *
- * @param stateDir - An absolute path to a folder of your app that no agent may write to.
+ * @param stateFolder - An absolute path to a folder of your app that no agent may write to.
  * @throws {TypeError} When the path is not absolute.
  *
  * @example
@@ -79,11 +79,11 @@ const longestWhat = 300;
  * if (state === "new" || state === "changed") console.log("Ask the user, then call folders.trust(settings).");
  * export const mcpServers = state === "trusted" ? settings.mcpServers : [];
  */
-export function trustedFolders(stateDir: string): TrustedFolders {
-  if (typeof stateDir !== "string" || resolve(stateDir) !== stateDir.replace(/(?<=.)\/$/, ""))
-    throw new TypeError(`trustedFolders: expected an absolute path, got ${JSON.stringify(stateDir)}`);
-  const fileOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.json`);
-  const decisionsOf = (folder: string) => join(stateDir, `${sha256(folder).slice(0, 32)}.items`);
+export function trustedFolders(stateFolder: string): TrustedFolders {
+  if (typeof stateFolder !== "string" || resolve(stateFolder) !== stateFolder.replace(/(?<=.)\/$/, ""))
+    throw new TypeError(`trustedFolders: expected an absolute path, got ${JSON.stringify(stateFolder)}`);
+  const fileOf = (folder: string) => join(stateFolder, `${sha256(folder).slice(0, 32)}.json`);
+  const decisionsOf = (folder: string) => join(stateFolder, `${sha256(folder).slice(0, 32)}.items`);
   const write = (file: string, content: object) => replaceFileSync(file, JSON.stringify(content));
   return {
     check(settings) {
@@ -98,7 +98,7 @@ export function trustedFolders(stateDir: string): TrustedFolders {
       const { folder, identity, items } = settings;
       const record: TrustRecord = { folder, since: Date.now(), identity, items: items.map(summaryOf) };
       write(fileOf(folder), { parley: "trust", version, ...record });
-      forgetOldest(stateDir);
+      forgetOldest(stateFolder);
     },
     decision(settings, item) {
       const { items } = readDecisions(decisionsOf(settings.folder), settings);
@@ -115,14 +115,16 @@ export function trustedFolders(stateDir: string): TrustedFolders {
     revoke(folder) {
       const paths = [resolve(folder), realPath(folder)];
       const files = [
-        ...recordsIn(stateDir).flatMap(({ file, record }) => (paths.includes(record.folder) ? [file] : [])),
+        ...recordsIn(stateFolder).flatMap(({ file, record }) =>
+          paths.includes(record.folder) ? [file] : [],
+        ),
         ...paths.map(decisionsOf).filter((file) => existsSync(file)),
       ];
       for (const file of files) rmSync(file, { force: true });
       return files.length > 0;
     },
     list: () =>
-      recordsIn(stateDir)
+      recordsIn(stateFolder)
         .map(({ record: { folder, since } }) => ({ folder, since: new Date(since) }))
         .sort((a, b) => (a.folder < b.folder ? -1 : 1)),
   };
@@ -184,10 +186,10 @@ function readDecisions(
   return { items: {} };
 }
 
-function recordsIn(stateDir: string): { readonly file: string; readonly record: TrustRecord }[] {
+function recordsIn(stateFolder: string): { readonly file: string; readonly record: TrustRecord }[] {
   let names: string[];
   try {
-    names = readdirSync(stateDir);
+    names = readdirSync(stateFolder);
   } catch {
     // nothing is trusted yet
     return [];
@@ -195,16 +197,16 @@ function recordsIn(stateDir: string): { readonly file: string; readonly record: 
   return names
     .filter((name) => name.endsWith(".json"))
     .flatMap((name) => {
-      const file = join(stateDir, name);
+      const file = join(stateFolder, name);
       const record = readRecord(file);
       return record === undefined ? [] : [{ file, record }];
     });
 }
 
-function forgetOldest(stateDir: string): void {
-  const names = readdirSync(stateDir);
+function forgetOldest(stateFolder: string): void {
+  const names = readdirSync(stateFolder);
   if (names.length <= maxFolders) return;
-  const records = recordsIn(stateDir).sort((a, b) => b.record.since - a.record.since);
+  const records = recordsIn(stateFolder).sort((a, b) => b.record.since - a.record.since);
   for (const { file } of records.slice(maxFolders)) rmSync(file, { force: true });
 }
 

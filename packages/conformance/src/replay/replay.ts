@@ -2,7 +2,7 @@
 
 import type { Transport } from "@parley/acp";
 import { type Deadline, deadline } from "@parley/acp/internal";
-import { isObject } from "@parley/acp/jsonrpc";
+import { checkOptions, isObject } from "@parley/acp/jsonrpc";
 import type { EndReason, Sink } from "@parley/acp/transport";
 import { realClock } from "../testing/gates.ts";
 import type { Trace, TraceSide } from "../trace/trace.ts";
@@ -34,6 +34,7 @@ import { SessionNames } from "./replay-sessions.ts";
  * if (divergence !== undefined) console.error(divergence.message);
  */
 export function replayAgent(trace: Trace, transport: Transport, options: ReplayOptions = {}): Replay {
+  checkOptions("replayAgent", options, optionKeys);
   return new Player(replayPlan(trace, "agent"), "agent", transport, options);
 }
 
@@ -54,6 +55,7 @@ export function replayAgent(trace: Trace, transport: Transport, options: ReplayO
  * console.log(divergence?.message ?? `${matched} messages as recorded`);
  */
 export function replayClient(trace: Trace, transport: Transport, options: ReplayOptions = {}): Replay {
+  checkOptions("replayClient", options, optionKeys);
   return new Player(replayPlan(trace, "client"), "client", transport, options);
 }
 
@@ -355,3 +357,5 @@ function describe({ record, kind, method, session }: RecordedMessage, from: Trac
   const what = kind === "response" ? `the answer to ${method ?? "a request"}` : `${kind} ${method ?? ""}`;
   return `record ${record} of the ${from}: ${what}${about}`;
 }
+
+const optionKeys: Readonly<Record<keyof ReplayOptions, true>> = { pace: true, timeoutMs: true, clock: true };

@@ -101,7 +101,7 @@ export interface NamesSession {
 }
 
 /** The parameters of a new session. */
-export interface ScriptedPlace {
+export interface ScriptedSessionSetup {
   /** The working directory. */
   readonly cwd: string;
   /** Further directories. Default: none. */
@@ -117,7 +117,7 @@ export type SessionRef = string | { readonly id: string; readonly cwd: string };
 /** A step; each has exactly one verb. A failure is recorded, and the next step runs. */
 export type ClientStep =
   /** A working directory, or all parameters of a session. */
-  | ({ readonly open: string | ScriptedPlace } & NamesSession)
+  | ({ readonly open: string | ScriptedSessionSetup } & NamesSession)
   | ({ readonly load: SessionRef } & NamesSession)
   | ({ readonly resume: SessionRef } & NamesSession)
   | ({ readonly fork: SessionRef } & NamesSession)

@@ -1,6 +1,6 @@
 // Named gates that synchronise a test with a script, without sleeping.
 
-import { sleep } from "@parley/acp/jsonrpc";
+import { sleep, withTimeout } from "@parley/acp/jsonrpc";
 
 export class Gates {
   readonly #opened = new Map<string, PromiseWithResolvers<void>>();
@@ -33,15 +33,7 @@ function gate(gates: Map<string, PromiseWithResolvers<void>>, name: string): Pro
 
 /** Resolves when the work is done or the signal aborts. */
 export async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const aborted = Promise.withResolvers<void>();
-  const stop = () => aborted.resolve();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  await withTimeout(Number.POSITIVE_INFINITY, work, signal);
 }
 
 /** The time for `delay` steps. */

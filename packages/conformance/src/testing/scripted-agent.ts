@@ -12,7 +12,7 @@ import {
 } from "@parley/acp";
 import { openMethod } from "@parley/acp/extensions";
 import { methodTable } from "@parley/acp/internal";
-import { optional } from "@parley/acp/jsonrpc";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import { entryFormat, memoryStore, type SessionStore, storedEntry } from "@parley/acp/store";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
@@ -60,6 +60,7 @@ export interface ScriptedAgent extends Agent {
  * const connection = await client({ name: "my-client", version: "1.0.0" }).connect(right);
  */
 export function scriptedAgent(given: AgentScenario, options: ScriptedAgentOptions = {}): ScriptedAgent {
+  checkOptions("scriptedAgent", options, optionKeys);
   const scenario = checkAgentScenario(given);
   const events: AgentEvent[] = [];
   const gates = new Gates();
@@ -257,3 +258,11 @@ function storeWith({ sessions = [] }: AgentScenario): SessionStore {
   }
   return store;
 }
+
+const optionKeys: Readonly<Record<keyof ScriptedAgentOptions, true>> = {
+  log: true,
+  connection: true,
+  store: true,
+  clock: true,
+  process: true,
+};

@@ -9,7 +9,7 @@ import {
   RequestError,
   type Transport,
 } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import { checkClientScenario } from "./check-scenario.ts";
 import { type ClientRecord, StableIds, sessionRecord } from "./client-record.ts";
 import type { ClientScenario, ClientStep, ElicitationRule, PermissionRule } from "./client-scenario.ts";
@@ -52,6 +52,7 @@ export interface ScriptedClient {
  * console.log(record.steps);
  */
 export function scriptedClient(given: ClientScenario, options: ScriptedClientOptions = {}): ScriptedClient {
+  checkOptions("scriptedClient", options, optionKeys);
   const scenario = checkClientScenario(given);
   const gates = new Gates();
   return {
@@ -226,3 +227,9 @@ function choice(
   if ("option" in answer) return answer.option;
   return options.find(({ kind }) => kind === answer.kind)?.optionId;
 }
+
+const optionKeys: Readonly<Record<keyof ScriptedClientOptions, true>> = {
+  log: true,
+  connection: true,
+  clock: true,
+};

@@ -92,7 +92,7 @@ test("a connection that begins differently gets a process of its own, after the 
 });
 
 test("the turns and questions of a process that is ended are cancelled first, never denied in silence (H18)", async (t) => {
-  const probe = await host(t, { graceMs: 50, usesClientFiles: true });
+  const probe = await host(t, { graceMs: 50, useClientFiles: true });
   const one = await busy(probe);
   const [process] = probe.processes;
   process?.say(question(70));
@@ -187,7 +187,7 @@ test("a prompt waits for the turn of the client before, and is cancelled with it
 });
 
 test("sessions that the new client has not taken up are silent, and the terminals of the old one are gone", async (t) => {
-  const probe = await host(t, { usesClientFiles: true });
+  const probe = await host(t, { useClientFiles: true });
   const one = await busy(probe);
   const [process] = probe.processes as [FakeProcess];
   await one.ask("session/load", { ...load, sessionId: "s2" });

@@ -213,7 +213,7 @@ test("a hosted agent works on the server's files: it is offered none of the clie
 });
 
 test("whoever runs the server can let the agent use the files and terminals of clients", async (t) => {
-  const { processes, open } = await host(t, { usesClientFiles: true });
+  const { processes, open } = await host(t, { useClientFiles: true });
   const one = await open();
   await one.ask("initialize", offering);
   assert.deepEqual(processes[0]?.got[0]?.["params"], offering);

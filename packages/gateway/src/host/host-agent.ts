@@ -13,7 +13,7 @@
 // - A connection that began like a process which waits is answered as that one was; its own is started only when it is needed.
 
 import type { Log, Transport } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
+import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import type { OpenedConnection, ServingPeer } from "@parley/acp/server";
 import { HostedClient, type Hosting } from "./hosted-client.ts";
 import { HostedProcess, type StartedAgent } from "./hosted-process.ts";
@@ -34,12 +34,12 @@ export interface HostAgentOptions {
    */
   readonly maxProcesses?: number | undefined;
   /** Whether clients may name MCP servers that are commands of this machine. Default false. */
-  readonly allowsCommands?: boolean | undefined;
+  readonly allowCommands?: boolean | undefined;
   /**
    * Whether the agent may use the files and terminals that a client offers, which are on the client's machine. Default false:
    * it works with those of this machine only.
    */
-  readonly usesClientFiles?: boolean | undefined;
+  readonly useClientFiles?: boolean | undefined;
   /** Receives what happens to the processes. */
   readonly log?: Log | undefined;
 }
@@ -73,10 +73,11 @@ export interface HostedAgent {
  * await gateway.close();
  */
 export function hostAgent(options: HostAgentOptions): HostedAgent {
-  const { maxProcesses = 100, allowsCommands = false, log = () => undefined } = options;
+  checkOptions("hostAgent", options, hostKeys);
+  const { maxProcesses = 100, allowCommands = false, log = () => undefined } = options;
   const start = async (opened: OpenedConnection): Promise<StartedAgent> => {
     const { transport, pid, gone } = await options.start(opened);
-    return { transport: options.usesClientFiles ? transport : withOwnFiles(transport), pid, gone };
+    return { transport: options.useClientFiles ? transport : withOwnFiles(transport), pid, gone };
   };
   const processes = new Set<HostedProcess>();
   /** Those that end to make room. Their places are given already. */
@@ -121,7 +122,7 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
           return hosted;
         },
       };
-      return new HostedClient(safeMessages(transport, allowsCommands), hosting, {
+      return new HostedClient(safeMessages(transport, allowCommands), hosting, {
         connectionId,
         ...optional({ principal }),
       });
@@ -139,3 +140,11 @@ export function hostAgent(options: HostAgentOptions): HostedAgent {
     },
   };
 }
+
+const hostKeys: Readonly<Record<keyof HostAgentOptions, true>> = {
+  start: true,
+  maxProcesses: true,
+  allowCommands: true,
+  useClientFiles: true,
+  log: true,
+};

@@ -9,7 +9,7 @@ import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { ServingPeer } from "@parley/acp/server";
 import type { Fault, Sink } from "@parley/acp/transport";
 import type { HostedProcess } from "./hosted-process.ts";
-import { type Message, needsHolder, opens, sessionOf } from "./hosted-sessions.ts";
+import { type Message, needsHolder, opens, sessionOfMessage } from "./hosted-sessions.ts";
 import type { ProcessClient } from "./process-client.ts";
 
 /** The part of the host that a client needs. */
@@ -132,7 +132,7 @@ export class HostedClient implements ProcessClient, ServingPeer {
     // no process is started for an answer that comes late, or for news of what is elsewhere
     if (id === undefined || method === undefined) return this.#process?.take(value, text);
     if (this.#initialize === undefined) return this.#opened(value, text);
-    const sessionId = needsHolder(method) ? sessionOf(value) : undefined;
+    const sessionId = needsHolder(method) ? sessionOfMessage(value) : undefined;
     if (sessionId === undefined) this.#own()?.take(value, text);
     else this.#continued(sessionId, value, text);
   }

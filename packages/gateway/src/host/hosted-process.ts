@@ -17,7 +17,7 @@ import {
   withdrawn,
 } from "./hosted-messages.ts";
 import { canBeAskedAgain, HostedQuestions, type Question } from "./hosted-questions.ts";
-import { type Asked, continues, HostedSessions, type Message, sessionOf } from "./hosted-sessions.ts";
+import { type Asked, continues, HostedSessions, type Message, sessionOfMessage } from "./hosted-sessions.ts";
 import type { ProcessClient } from "./process-client.ts";
 import { WaitingPrompts } from "./waiting-prompts.ts";
 
@@ -102,7 +102,7 @@ export class HostedProcess {
     const { id, method } = message;
     if (method === undefined) return this.#replied(message, text);
     if (id === undefined) return this.#told(message, text);
-    const sessionId = sessionOf(message);
+    const sessionId = sessionOfMessage(message);
     // a v1 client cannot know that a turn runs, and many agents take one prompt at a time
     if (method === "session/prompt" && sessionId !== undefined && this.#mustWait(sessionId))
       return this.#prompts.add(sessionId, message, text);
@@ -244,7 +244,7 @@ export class HostedProcess {
 
   #ask(message: Message, text: string, how: Pick<Asked, "isHidden" | "disguised"> = {}): void {
     const { id, method } = message;
-    const sessionId = sessionOf(message);
+    const sessionId = sessionOfMessage(message);
     if (continues(method) && sessionId !== undefined) this.#parked.delete(sessionId);
     const asked = { client: this.#client, method: String(method), sessionId, ...how };
     if (!this.#replacesIds) {
@@ -270,7 +270,7 @@ export class HostedProcess {
 
   #told(message: Message, text: string): void {
     const { method, params } = message;
-    const sessionId = sessionOf(message);
+    const sessionId = sessionOfMessage(message);
     if (method === "session/cancel" && sessionId !== undefined)
       for (const [prompt] of this.#prompts.take(sessionId)) this.#toClient(cancelled(prompt));
     if (method !== cancelMethod || !isObject(params)) return this.#forward(message, text);
@@ -299,7 +299,7 @@ export class HostedProcess {
   #fromAgent(message: Message, text: string): void {
     const { id, method } = message;
     if (method === undefined) return this.#answered(message, text);
-    const sessionId = sessionOf(message);
+    const sessionId = sessionOfMessage(message);
     const isParked = sessionId !== undefined && this.#parked.has(sessionId);
     if (id !== undefined) {
       const question = this.#questions.add(message, idToJson(exactIdIn(text, id)));

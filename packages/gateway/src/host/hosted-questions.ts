@@ -2,7 +2,7 @@
 
 import { idKey } from "@parley/acp/internal";
 import { isObject } from "@parley/acp/jsonrpc";
-import { type Message, sessionOf } from "./hosted-sessions.ts";
+import { type Message, sessionOfMessage } from "./hosted-sessions.ts";
 
 export interface Question {
   readonly message: Message;
@@ -22,7 +22,7 @@ export class HostedQuestions {
   }
 
   add(message: Message, id: unknown): Question {
-    const question: Question = { message, id, sessionId: sessionOf(message) };
+    const question: Question = { message, id, sessionId: sessionOfMessage(message) };
     this.#open.set(idKey(id), question);
     return question;
   }

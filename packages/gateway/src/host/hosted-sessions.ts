@@ -41,7 +41,7 @@ function closes(method: unknown): boolean {
   return methodTable.get(method)?.session === "closes";
 }
 
-export function sessionOf({ params }: Message): string | undefined {
+export function sessionOfMessage({ params }: Message): string | undefined {
   const sessionId = isObject(params) ? params["sessionId"] : undefined;
   return typeof sessionId === "string" ? sessionId : undefined;
 }
@@ -128,7 +128,7 @@ export class HostedSessions {
   noticed({ method, params }: Message): void {
     const update = method === "session/update" && isObject(params) ? params["update"] : undefined;
     if (!isObject(update) || update["sessionUpdate"] !== "state_update") return;
-    const sessionId = sessionOf({ params }) ?? "";
+    const sessionId = sessionOfMessage({ params }) ?? "";
     if (update["state"] === "idle") this.#running.delete(sessionId);
     else this.#running.add(sessionId);
   }

@@ -50,12 +50,12 @@ const introduction: object = { capabilities: { session: { mcp: { stdio: {}, http
 
 async function hosted(
   t: { after(work: () => unknown): void },
-  allowsCommands = false,
+  allowCommands = false,
   result: object = introduction,
 ) {
   const got: string[] = [];
   const agent = hostAgent({
-    allowsCommands,
+    allowCommands,
     start: async () => {
       const [transport, inside] = memoryPair();
       inside.start({

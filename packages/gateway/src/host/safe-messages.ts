@@ -15,7 +15,7 @@ const commandWords =
   "this server starts no MCP servers that a client names by a command; use their addresses, connect with --drop-mcp-commands, or ask whoever runs it for --allow-commands";
 
 /** The client's transport, without what is answered here. */
-export function safeMessages(client: Transport, allowsCommands: boolean): Transport {
+export function safeMessages(client: Transport, allowCommands: boolean): Transport {
   /** The dialect of the agent, once it has introduced itself. */
   let spoken: string | undefined;
   const refuse = (id: unknown, code: number, message: string) =>
@@ -25,7 +25,7 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
     send(message, text, isLine) {
       const result = isObject(message) ? message["result"] : undefined;
       if (isObject(result)) spoken ??= dialects.find((each) => each.isSpokenByAgent(result))?.name;
-      const told = allowsCommands ? message : withoutStdio(message);
+      const told = allowCommands ? message : withoutStdio(message);
       return told === message ? client.send(message, text, isLine) : client.send(told);
     },
     start: (sink) =>
@@ -38,7 +38,7 @@ export function safeMessages(client: Transport, allowsCommands: boolean): Transp
             // it is kept until it is answered
             if (String(value["id"]).length > maxIdLength)
               return void refuse(null, invalidRequest, `id must have at most ${maxIdLength} characters`);
-            const text = allowsCommands ? given : withoutCommands(value, given);
+            const text = allowCommands ? given : withoutCommands(value, given);
             if (text === undefined) return void refuse(value["id"], refusalNumber(spoken), commandWords);
             sink.message(value, text);
           },

@@ -46,7 +46,7 @@ function valuesOf({ rawHeaders }: NodeRequest, name: RegExp): readonly string[] 
 }
 
 /** Refuses paths that have to be straightened: a proxy in front may have read another one. */
-export function crooked({ url = "" }: NodeRequest, { request }: WebRequest): Response | undefined {
+export function pathRefusal({ url = "" }: NodeRequest, { request }: WebRequest): Response | undefined {
   if (new URL(request.url).pathname === url.split("?", 1)[0]) return undefined;
   return refusal(404, "not found; expected a path such as /acp, without dots and backslashes");
 }

@@ -48,7 +48,7 @@ async function hosted(
     port: 0,
     path: "/acp",
     tls: isEncrypted ? tls : undefined,
-    isBehindProxy: false,
+    behindProxy: false,
     server,
     limits: {
       maxSockets: 100,

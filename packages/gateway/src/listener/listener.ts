@@ -6,15 +6,16 @@ import { type AddressInfo, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls } from "node:tls";
 import type { Log } from "@parley/acp";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import { type RemoteServer, refusal } from "@parley/acp/server";
 import type { Admission, Guard } from "../guard/guard.ts";
 import type { Refused } from "../guard/refusal-log.ts";
 import {
-  crooked,
   earlyAnswer,
   maxHeaderBytes,
   maxHeaders,
   noMethod,
+  pathRefusal,
   refuseBytes,
   refuseExpectation,
 } from "./bad-requests.ts";
@@ -31,7 +32,7 @@ export interface ListenerOptions {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly path: string;
   /** The address of a client is what a proxy says. */
-  readonly isBehindProxy: boolean;
+  readonly behindProxy: boolean;
   readonly server: Pick<RemoteServer, "fetch" | "upgrade">;
   readonly limits: ListenerLimits;
   readonly log: Log;
@@ -148,10 +149,7 @@ export class Listener {
     this.stopAccepting();
     this.#http1.close();
     for (const session of this.#sessions) session.close();
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, 1_000);
-    await Promise.race([Promise.all(this.#running), late]);
-    clearTimeout(timer);
+    await withTimeout(1_000, Promise.all(this.#running));
     this.#door.destroyAll();
   }
 
@@ -234,12 +232,12 @@ export class Listener {
     const admission = this.#ownGuard().admit({ request: made.request, host, address, isUpgrade });
     return {
       ...made,
-      admission: (admission instanceof Response ? undefined : crooked(from, made)) ?? admission,
+      admission: (admission instanceof Response ? undefined : pathRefusal(from, made)) ?? admission,
     };
   }
 
   #senderOf({ socket, headers }: NodeRequest): string {
-    const said = this.#options.isBehindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
+    const said = this.#options.behindProxy ? headers["x-forwarded-for"]?.toString() : undefined;
     // the proxy in front of us appends what it has seen itself
     const last = said?.split(",").at(-1)?.trim() ?? "";
     return isIP(last) === 0 ? (socket.remoteAddress ?? "") : last;

@@ -60,7 +60,7 @@ export class FakeProcess {
 
 interface HostProbe {
   readonly maxProcesses?: number;
-  readonly usesClientFiles?: boolean;
+  readonly useClientFiles?: boolean;
   readonly graceMs?: number;
   /** The processes are gone when it resolves. */
   readonly lingering?: Promise<unknown>;

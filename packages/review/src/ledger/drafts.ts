@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { shownSize } from "../files/source.ts";
 import { isSameVersion, shownPath, type Version } from "../files/version.ts";
 import { eventsOf, type Group, groupsOf, obstacle, type ShownLine, showGroups } from "../text/hunks.ts";
-import { type IsOfView, isLive, type LineEvent, type WeaveEntry } from "../text/weave.ts";
+import { type IsOfView, isPresent, type LineEvent, type WeaveEntry } from "../text/weave.ts";
 import { type Body, type FileLedger, type TextBody, versionOfBody, type WholeChange } from "./file-ledger.ts";
 import type { Hunk, HunkLine } from "./review-types.ts";
 
@@ -89,7 +89,7 @@ function textDrafts(file: FileLedger, body: TextBody, view: View): FileDraft {
 
 /** The events of a view that decide a yes or no of the file. */
 function flipped(entry: WeaveEntry, ofView: IsOfView): LineEvent[] {
-  return isLive(entry) === isLive(entry, ofView) ? [] : entry.events.filter(ofView);
+  return isPresent(entry) === isPresent(entry, ofView) ? [] : entry.events.filter(ofView);
 }
 
 function stateOf(
@@ -99,7 +99,7 @@ function stateOf(
   events: readonly LineEvent[],
 ): Pick<Hunk, "state" | "about"> {
   const chosen = new Set(events);
-  const other = obstacle(entries, group, ofView, (entry) => isLive(entry, (event) => chosen.has(event)));
+  const other = obstacle(entries, group, ofView, (entry) => isPresent(entry, (event) => chosen.has(event)));
   return other === undefined ? { state: "open", about: undefined } : changedBy(other);
 }
 

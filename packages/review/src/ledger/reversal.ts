@@ -3,7 +3,7 @@
 import { NotReplaced, putVersion, type Replacement } from "../files/put-version.ts";
 import { isSameVersion, readVersion, type Version } from "../files/version.ts";
 import { obstacle } from "../text/hunks.ts";
-import { isLive, type LineEvent, type WeaveEntry } from "../text/weave.ts";
+import { isPresent, type LineEvent, type WeaveEntry } from "../text/weave.ts";
 import type { Draft } from "./drafts.ts";
 import { type Body, type FileLedger, type TextBody, versionOfBody } from "./file-ledger.ts";
 
@@ -87,7 +87,7 @@ export function redoObstacle({ file, events, bodies }: UndoneHunk): string | und
   const [first, last] = [positions[0], positions.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const after = (entry: WeaveEntry) =>
-    isLive({
+    isPresent({
       ...entry,
       events: entry.events.map((event) => (chosen.has(event) ? { ...event, state: "open" } : event)),
     });

@@ -74,7 +74,7 @@ export interface PastTurn {
 }
 
 /** A turn of the agent that has just ended. */
-export interface Turn extends PastTurn {
+export interface ReviewTurn extends PastTurn {
   /** Its changes, as they were when the turn ended. */
   readonly changes: Changes;
 }
@@ -122,7 +122,7 @@ export interface Review extends AsyncDisposable {
    *
    * @throws {Error} When no turn is running.
    */
-  endTurn(): Promise<Turn>;
+  endTurn(): Promise<ReviewTurn>;
   /**
    * Remembers a file as it is before it is changed. Call it before an ignored file is written; other files are covered
    * anyway.

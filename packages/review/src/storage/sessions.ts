@@ -30,7 +30,7 @@ export interface SessionFolder {
   close(): Promise<void>;
 }
 
-export interface SessionPlace {
+export interface SessionFolderOptions {
   readonly home: string;
   readonly roots: readonly string[];
   /** The name of the session, if it may be opened again. */
@@ -40,19 +40,20 @@ export interface SessionPlace {
 }
 
 /** Opens the folder of the session again, or makes one. */
-export async function openSessionFolder(place: SessionPlace): Promise<SessionFolder> {
-  const workspace = join(place.home, shortHash(place.roots[0] ?? "").slice(0, 24));
+export async function openSessionFolder(options: SessionFolderOptions): Promise<SessionFolder> {
+  const workspace = join(options.home, shortHash(options.roots[0] ?? "").slice(0, 24));
   await mkdir(workspace, { recursive: true, mode: 0o700 });
-  const known = place.session === undefined ? undefined : await newest(workspace, shortHash(place.session));
+  const known =
+    options.session === undefined ? undefined : await newest(workspace, shortHash(options.session));
   const again = known === undefined ? undefined : claimFolder(known);
   const isBusy = known !== undefined && again === undefined && isFolderClaimed(known);
   const { path, claim } =
     known !== undefined && again !== undefined
       ? { path: known, claim: again }
-      : await makeFolder(workspace, isBusy ? undefined : place.session);
+      : await makeFolder(workspace, isBusy ? undefined : options.session);
   if (again !== undefined) await removePending(path);
-  await removeOldSessions(workspace, place.storedBytes);
-  await sweep(place.home);
+  await removeOldSessions(workspace, options.storedBytes);
+  await sweep(options.home);
   const [pending, running] = [join(path, "pending"), join(path, "turn")];
   const cutOff = await readFile(running, "utf8").catch(() => undefined);
   await rm(running, { force: true });

@@ -1,6 +1,6 @@
 // The changes that some events made to a file, in groups of neighbouring lines, and what speaks against taking one back.
 
-import { type IsOfView, isLive, type LineEvent, lastEvent, type WeaveEntry } from "./weave.ts";
+import { type IsOfView, isPresent, type LineEvent, lastEvent, type WeaveEntry } from "./weave.ts";
 
 /** Groups with at most this many lines between them are one hunk. */
 const joinedBy = 2;
@@ -21,8 +21,8 @@ interface Sides {
 function sidesOf(entries: readonly WeaveEntry[], ofView: IsOfView): Sides[] {
   return entries.map((entry) => {
     // nearly all lines of nearly all files have one event
-    const now = isLive(entry);
-    return { now, without: entry.events.some(ofView) ? isLive(entry, ofView) : now };
+    const now = isPresent(entry);
+    return { now, without: entry.events.some(ofView) ? isPresent(entry, ofView) : now };
   });
 }
 
@@ -50,7 +50,7 @@ export interface LocatedEvent {
 export function eventsOf(entries: readonly WeaveEntry[], group: Group, ofView: IsOfView): LocatedEvent[] {
   const isGone = (index: number) => {
     const entry = entries[index];
-    return entry !== undefined && !isLive(entry) && !isLive(entry, ofView);
+    return entry !== undefined && !isPresent(entry) && !isPresent(entry, ofView);
   };
   let { first, last } = group;
   while (isGone(first - 1)) first -= 1;
@@ -74,7 +74,7 @@ export function obstacle(
   const flips = (index: number) => {
     const entry = entries[index];
     return (
-      entry !== undefined && index >= group.first && index <= group.last && isLive(entry) !== after(entry)
+      entry !== undefined && index >= group.first && index <= group.last && isPresent(entry) !== after(entry)
     );
   };
   const madeAt = (entry: WeaveEntry) =>
@@ -94,8 +94,8 @@ export function obstacle(
       if (flips(i)) {
         if (madeAt(entry) >= epoch) break;
         isBeside = true;
-        hasLive ||= isLive(entry);
-      } else if (!isLive(entry)) {
+        hasLive ||= isPresent(entry);
+      } else if (!isPresent(entry)) {
         // the agent's line that the other replaced by the line from which we look
         if (
           lastEvent(entry)?.epoch === epoch &&

@@ -41,7 +41,7 @@ export function lastEvent(entry: WeaveEntry, without?: IsOfView): LineEvent | un
   return undefined;
 }
 
-export function isLive(entry: WeaveEntry, without?: IsOfView): boolean {
+export function isPresent(entry: WeaveEntry, without?: IsOfView): boolean {
   return lastEvent(entry, without)?.isInsert === true;
 }
 
@@ -65,7 +65,7 @@ export class Flag {
   }
 
   get isSet(): boolean {
-    return isLive(this.#entry);
+    return isPresent(this.#entry);
   }
 
   set(isSet: boolean, epoch: number, turn: number): void {
@@ -101,7 +101,7 @@ export class Weave {
   }
 
   lines(): string[] {
-    return this.#entries.filter((entry) => isLive(entry)).map(({ text }) => text);
+    return this.#entries.filter((entry) => isPresent(entry)).map(({ text }) => text);
   }
 
   /** Records that the file has these lines now. Says whether anything changed. */
@@ -113,7 +113,7 @@ export class Weave {
     let position = 0; // in `old`
     let line = 0; // in `lines`
     const takeDead = () => {
-      for (let entry = old[position]; entry !== undefined && !isLive(entry); entry = old[position]) {
+      for (let entry = old[position]; entry !== undefined && !isPresent(entry); entry = old[position]) {
         woven.push(entry);
         position += 1;
       }
@@ -144,7 +144,7 @@ export class Weave {
   /** Adds lines at the end. A line that was here before and is gone comes back instead: it is the same line. */
   #insert(woven: WeaveEntry[], lines: readonly string[], epoch: number, turn: number): void {
     let start = woven.length;
-    for (let entry = woven[start - 1]; entry !== undefined && !isLive(entry); entry = woven[start - 1]) {
+    for (let entry = woven[start - 1]; entry !== undefined && !isPresent(entry); entry = woven[start - 1]) {
       start -= 1;
     }
     const gone = woven.splice(start);

@@ -4,6 +4,7 @@ import { mkdtemp, open as openFolder, rm } from "node:fs/promises";
 import { createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import { realPath } from "../guard/path-facts.ts";
 
 /** Decides about one connection. A refused connection fails in the program that opened it. */
@@ -43,6 +44,7 @@ const privateNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.6
  * ```
  */
 export async function hostForwarder(options: HostForwarderOptions): Promise<HostForwarder> {
+  checkOptions("hostForwarder", options, forwarderKeys);
   const [{ createHttpProxyServer }, { createSocksProxyServer }, { canonicalizeHost }, guards] =
     await Promise.all([
       import("@anthropic-ai/sandbox-runtime/dist/sandbox/http-proxy.js"),
@@ -124,3 +126,9 @@ function listen(server: Server, path: string): Promise<void> {
     server.listen(path, resolve).unref();
   });
 }
+
+const forwarderKeys: Readonly<Record<keyof HostForwarderOptions, true>> = {
+  decide: true,
+  privateAddresses: true,
+  onUnreachable: true,
+};

@@ -1,5 +1,7 @@
 // What a sandbox lets through, as its owner states it.
 
+import { isAbsolute } from "node:path";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import type { HostForwarder } from "../network/host-forwarder.ts";
 
 /**
@@ -67,4 +69,30 @@ export interface SandboxCommand {
    * command could type into the terminal that it shares.
    */
   readonly ownSession?: boolean | undefined;
+}
+
+const sandboxKeys: Readonly<Record<keyof SandboxOptions, true>> = {
+  profile: true,
+  roots: true,
+  write: true,
+  state: true,
+  read: true,
+  hide: true,
+  readOnly: true,
+  network: true,
+  aside: true,
+  home: true,
+  env: true,
+};
+
+/** Throws a TypeError for an option that does not exist, and for a path that is not absolute. */
+export function checkSandboxOptions(options: SandboxOptions): void {
+  checkOptions("openSandbox", options, sandboxKeys);
+  const { roots, write = [], state = [], read = [], hide = [], readOnly = [], aside, home } = options;
+  const all = { roots, write, state, read, hide, readOnly, aside: aside ?? [], home: home ?? [] };
+  for (const [name, paths] of Object.entries(all)) {
+    const wrong = [paths].flat().find((path) => !isAbsolute(path) || path.includes("\0"));
+    if (wrong === undefined) continue;
+    throw new TypeError(`${name} of a sandbox must be absolute paths, got ${JSON.stringify(wrong)}`);
+  }
 }

@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { checkOptions } from "@parley/acp/jsonrpc";
 import { realPath } from "../guard/path-facts.ts";
 import { bubblewrapArguments } from "../mounts/bubblewrap-arguments.ts";
 import {
@@ -61,6 +62,7 @@ const probed = new Map<string, Promise<Probed>>();
 export async function sandboxStatus(
   options: { readonly roots?: readonly string[] } = {},
 ): Promise<SandboxStatus> {
+  checkOptions("sandboxStatus", options, { roots: true });
   return (await probeSandbox(options.roots ?? [])).status;
 }
 

@@ -3,7 +3,7 @@
 import { readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { Handle, OpenedRoot } from "./directory-access.ts";
-import { fileError, quoted, systemCode, throwIfAborted } from "./file-error.ts";
+import { fileError, quotedPath, systemCode, throwIfAborted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { existing } from "./read-file.ts";
 import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
@@ -50,7 +50,7 @@ export function entriesOf({ roots, access }: Workspace, target: FilePath): Direc
   try {
     const directory = existing(resolved, target);
     if (!directory.stat.isDirectory()) {
-      const message = `${quoted(target.text)} is not a directory; name one, or read the file`;
+      const message = `${quotedPath(target.text)} is not a directory; name one, or read the file`;
       throw fileError("not_a_directory", message, target.text);
     }
     access.confirm(directory.at, resolved.root);
@@ -136,7 +136,7 @@ export function moveEntry({ roots, access }: Workspace, from: FilePath, to: File
     const destination = new Walk(roots, access, to).toEnd({ makeDirectories: true, keepLink: true });
     try {
       if (destination.entry !== undefined) {
-        const message = `${quoted(to.text)} exists already; remove it first, or choose another name`;
+        const message = `${quotedPath(to.text)} exists already; remove it first, or choose another name`;
         throw fileError("conflict", message, to.text);
       }
       if (destination.dangling) throw roots.outside(to.text, danglingLink);
@@ -153,6 +153,6 @@ export function moveEntry({ roots, access }: Workspace, from: FilePath, to: File
 
 function refuseRoot(resolved: ResolvedPath, target: FilePath, what: string): void {
   if (resolved.name !== "") return;
-  const message = `${quoted(target.text)} is a root of the workspace and cannot be ${what}`;
+  const message = `${quotedPath(target.text)} is a root of the workspace and cannot be ${what}`;
   throw fileError("invalid_argument", message, target.text);
 }

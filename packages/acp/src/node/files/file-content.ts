@@ -5,7 +5,7 @@ import { read, readSync } from "node:fs";
 import { promisify } from "node:util";
 import type { TextEncoding } from "../../model/services.ts";
 import { bytesFromText, encodingNames, isTextEncoding, textFromBytes } from "../../model/text-encodings.ts";
-import { fileError, quoted, throwIfAborted } from "./file-error.ts";
+import { fileError, quotedPath, throwIfAborted } from "./file-error.ts";
 
 const readAsync = promisify(read);
 
@@ -48,7 +48,7 @@ export function readContentSync(fd: number, size: bigint, options: ContentOption
 }
 
 /** Equal bytes have equal versions. */
-export function versionOf(bytes: Uint8Array): string {
+export function contentVersion(bytes: Uint8Array): string {
   // loaded on first use: 6 ms
   const { hash } = process.getBuiltinModule("node:crypto");
   return `sha256-${hash("sha256", bytes, "base64url")}`;
@@ -86,7 +86,7 @@ class Content {
 }
 
 function tooLarge(size: bigint | number, { maxBytes, path }: ContentOptions): Error {
-  const message = `${quoted(path)} has ${size} bytes, over the limit of ${maxBytes}`;
+  const message = `${quotedPath(path)} has ${size} bytes, over the limit of ${maxBytes}`;
   return fileError("limit_exceeded", `${message}; read a part of it with a command`, path);
 }
 
@@ -122,18 +122,18 @@ function isAllCrlf(bytes: Uint8Array): boolean {
 export function checkedEncoding(encoding: TextEncoding = "utf-8", path: string): TextEncoding {
   if (isTextEncoding(encoding)) return encoding;
   const wanted = `encoding must be one of ${encodingNames.join(", ")}`;
-  throw fileError("invalid_argument", `${quoted(path)}: ${wanted}, got ${String(encoding)}`, path);
+  throw fileError("invalid_argument", `${quotedPath(path)}: ${wanted}, got ${String(encoding)}`, path);
 }
 
 export function decodeText(bytes: Buffer, path: string, encoding: TextEncoding): string {
   if (encoding !== "utf-8") {
     const text = textFromBytes(bytes, encoding);
     if (text !== undefined) return text;
-    const message = `${quoted(path)} is not ${encoding} text (${bytes.length} bytes); read it as base64`;
+    const message = `${quotedPath(path)} is not ${encoding} text (${bytes.length} bytes); read it as base64`;
     throw fileError("not_text", message, path);
   }
   if (!isUtf8(bytes)) {
-    const message = `${quoted(path)} is not UTF-8 text (${bytes.length} bytes); convert it, or read it as bytes`;
+    const message = `${quotedPath(path)} is not UTF-8 text (${bytes.length} bytes); convert it, or read it as bytes`;
     throw fileError("not_text", message, path);
   }
   return bytes.toString("utf8", hasMark(bytes) ? markBytes : 0);
@@ -145,7 +145,7 @@ export function encodedBytes(content: string, encoding: TextEncoding, path: stri
   if (bytes !== undefined) return Buffer.from(bytes);
   throw fileError(
     "invalid_argument",
-    `${quoted(path)}: content must be text in ${encoding}, and is not`,
+    `${quotedPath(path)}: content must be text in ${encoding}, and is not`,
     path,
   );
 }
@@ -181,7 +181,7 @@ function startOfLine(text: string, from: number, count: number): number {
 export function checkLineRange({ line, limit }: LineRange, path: string): void {
   for (const [name, value] of Object.entries({ line, limit })) {
     if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue;
-    const message = `${quoted(path)}: ${name} must be a whole number from 0 up, got ${String(value)}`;
+    const message = `${quotedPath(path)}: ${name} must be a whole number from 0 up, got ${String(value)}`;
     throw fileError("invalid_argument", message, path);
   }
 }

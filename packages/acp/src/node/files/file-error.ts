@@ -94,11 +94,15 @@ export function fileErrorFrom(error: unknown, action: FileAction, path: string):
   if (code === undefined) return error;
   // writing creates directories, so one was removed meanwhile
   if (code === "ENOENT" && action === "write") {
-    const message = `cannot write ${quoted(path)}: its directory was removed meanwhile; try again`;
+    const message = `cannot write ${quotedPath(path)}: its directory was removed meanwhile; try again`;
     return fileError("conflict", message, path);
   }
   const explanation = explanations[code] ?? `${code}, try again or use another path`;
-  return fileError(reasonOf[code] ?? "unavailable", `cannot ${action} ${quoted(path)}: ${explanation}`, path);
+  return fileError(
+    reasonOf[code] ?? "unavailable",
+    `cannot ${action} ${quotedPath(path)}: ${explanation}`,
+    path,
+  );
 }
 
 // control and bidirectional characters, which must not reach a log or a terminal
@@ -112,7 +116,7 @@ function shortened(path: string): string {
 }
 
 /** Quotes, escapes and shortens a path for a message. */
-export function quoted(path: string): string {
+export function quotedPath(path: string): string {
   return JSON.stringify(shortened(path)).replaceAll(
     unsafe,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -122,7 +126,7 @@ export function quoted(path: string): string {
 /** Throws the same error as an aborted request to a peer. */
 export function throwIfAborted(signal: AbortSignal | undefined, path: string): void {
   if (!signal?.aborted) return;
-  throw new ConnectionError("aborted", `${quoted(path)}: aborted`, {
+  throw new ConnectionError("aborted", `${quotedPath(path)}: aborted`, {
     cause: signal.reason,
   });
 }

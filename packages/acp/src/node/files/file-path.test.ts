@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import { quoted } from "./file-error.ts";
+import { quotedPath } from "./file-error.ts";
 import { parseFilePath } from "./file-path.ts";
 
 function codeOf(path: unknown, platform = "linux"): number | "ok" {
@@ -80,8 +80,8 @@ test("a path that can only be a directory is known as one", () => {
 });
 
 test("a name is shown escaped in messages (N162)", () => {
-  assert.equal(quoted("/w/a\nb"), '"/w/a\\nb"');
-  assert.equal(quoted("/w/\u001b[2J\u009b\u202egpj.exe"), '"/w/\\u001b[2J\\u009b\\u202egpj.exe"');
+  assert.equal(quotedPath("/w/a\nb"), '"/w/a\\nb"');
+  assert.equal(quotedPath("/w/\u001b[2J\u009b\u202egpj.exe"), '"/w/\\u001b[2J\\u009b\\u202egpj.exe"');
 });
 
 test("on Windows, other hosts, devices and short names are outside (N167, N168, N172)", () => {

@@ -1,6 +1,6 @@
 // Checks a peer's path and splits it into names, with `..` resolved, without looking anything up.
 
-import { fileError, quoted } from "./file-error.ts";
+import { fileError, quotedPath } from "./file-error.ts";
 
 export interface FilePath {
   /** As the caller wrote it. */
@@ -44,15 +44,15 @@ function checkedText(text: unknown): string {
   }
   if (text === "") throw fileError("invalid_path", "a path must not be empty; give an absolute path");
   if (Buffer.byteLength(text) > maxPathBytes) {
-    const got = `got ${Buffer.byteLength(text)}: ${quoted(text)}`;
+    const got = `got ${Buffer.byteLength(text)}: ${quotedPath(text)}`;
     throw fileError("invalid_path", `a path must have at most ${maxPathBytes} bytes, ${got}`);
   }
   if (text.includes("\0"))
-    throw fileError("invalid_path", `a path must not contain NUL, got ${quoted(text)}`);
+    throw fileError("invalid_path", `a path must not contain NUL, got ${quotedPath(text)}`);
   if (!text.isWellFormed()) {
     throw fileError(
       "invalid_path",
-      `a path must be valid Unicode, got half a surrogate pair in ${quoted(text)}`,
+      `a path must be valid Unicode, got half a surrogate pair in ${quotedPath(text)}`,
     );
   }
   return text;
@@ -61,29 +61,36 @@ function checkedText(text: unknown): string {
 function relativePath(path: string): Error {
   if (/^file:/i.test(path)) {
     const advice = "use the path itself, decoded and without the scheme";
-    return fileError("invalid_path", `a path must not be a URL, got ${quoted(path)}; ${advice}`);
+    return fileError("invalid_path", `a path must not be a URL, got ${quotedPath(path)}; ${advice}`);
   }
   const advice = path.startsWith("~")
     ? "~ is not expanded, write the home directory out"
     : "put the session's working directory in front";
-  return fileError("invalid_path", `a path must be absolute, got ${quoted(path)}; ${advice}`);
+  return fileError("invalid_path", `a path must be absolute, got ${quotedPath(path)}; ${advice}`);
 }
 
 function checkName(name: string, path: string, windows: boolean): void {
   if (Buffer.byteLength(name) > maxNameBytes) {
-    const got = `got ${Buffer.byteLength(name)} bytes: ${quoted(name)}`;
+    const got = `got ${Buffer.byteLength(name)} bytes: ${quotedPath(name)}`;
     throw fileError("invalid_path", `a name in a path must have at most ${maxNameBytes} bytes, ${got}`);
   }
   if (!windows) return;
   // streams, wildcards, a drive in the middle, endings that Windows drops, and device names
   const rewritten = /[:*?"<>|]|[. ]$/.test(name) || [...name].some((character) => character < " ");
   if (rewritten || deviceName.test(name)) {
-    throw fileError("invalid_path", `${quoted(name)} in ${quoted(path)} is not a valid file name on Windows`);
+    throw fileError(
+      "invalid_path",
+      `${quotedPath(name)} in ${quotedPath(path)} is not a valid file name on Windows`,
+    );
   }
   // a short name would bypass rules for the file's long name
   if (/~\d/.test(name)) {
     const advice = "use the long name";
-    throw fileError("outside_workspace", `${quoted(path)} may be a short name on Windows; ${advice}`, path);
+    throw fileError(
+      "outside_workspace",
+      `${quotedPath(path)} may be a short name on Windows; ${advice}`,
+      path,
+    );
   }
 }
 
@@ -91,6 +98,6 @@ const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d\u00b9\u0
 
 function refuseDevicePath(path: string): void {
   if (!/^[\\/]{2}[?.][\\/]/.test(path)) return;
-  const message = `${quoted(path)} names a device or turns path rules off; use a plain path below a root`;
+  const message = `${quotedPath(path)} names a device or turns path rules off; use a plain path below a root`;
   throw fileError("outside_workspace", message, path);
 }

@@ -17,7 +17,7 @@ import {
   realPath,
   removeEntry,
 } from "./directory-entries.ts";
-import { type FileAction, fileError, fileErrorFrom, quoted, throwIfAborted } from "./file-error.ts";
+import { type FileAction, fileError, fileErrorFrom, quotedPath, throwIfAborted } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 import { type FileFacts, factsOf, readBytes, readTextFile, type TextFile } from "./read-file.ts";
 import { Roots } from "./roots.ts";
@@ -124,7 +124,11 @@ export function localFilesWith(access: DirectoryAccess, options: LocalFilesOptio
   ): Promise<Result> {
     const target = parseFilePath(path);
     if (closed !== undefined) {
-      throw fileError("unavailable", `cannot ${action} ${quoted(path)}: these files have been closed`, path);
+      throw fileError(
+        "unavailable",
+        `cannot ${action} ${quotedPath(path)}: these files have been closed`,
+        path,
+      );
     }
     throwIfAborted(signal, path);
     running += 1;

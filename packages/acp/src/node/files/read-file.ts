@@ -7,12 +7,12 @@ import type { Handle } from "./directory-access.ts";
 import {
   checkedEncoding,
   checkLineRange,
+  contentVersion,
   decodeText,
   readContent,
   sliceLines,
-  versionOf,
 } from "./file-content.ts";
-import { fileError, quoted } from "./file-error.ts";
+import { fileError, quotedPath } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { type ResolvedPath, Walk } from "./walk.ts";
 import { refuseDirectoryName, requireRegularFile, type Workspace } from "./workspace.ts";
@@ -47,12 +47,12 @@ export async function readTextFile(
   checkLineRange(options, target.text);
   const encoding = checkedEncoding(options.encoding, target.text);
   if (isByteEncoding(encoding) && (options.line !== undefined || options.limit !== undefined)) {
-    const message = `${quoted(target.text)}: ${encoding} has no lines; read the whole file without line and limit`;
+    const message = `${quotedPath(target.text)}: ${encoding} has no lines; read the whole file without line and limit`;
     throw fileError("invalid_argument", message, target.text);
   }
   const { bytes, links, canonical } = await readBytes(workspace, target, options);
   const text = sliceLines(decodeText(bytes, target.text, encoding), options);
-  const version = versionOf(bytes);
+  const version = contentVersion(bytes);
   workspace.seen?.set(canonical, version);
   return { text, version, links };
 }
@@ -86,7 +86,7 @@ export function factsOf({ roots, access }: Workspace, target: FilePath): FileFac
     const { stat } = existing(resolved, target);
     const kind = stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other";
     if (target.directory && kind !== "directory") {
-      const message = `${quoted(target.text)} is not a directory; drop the slash at the end`;
+      const message = `${quotedPath(target.text)} is not a directory; drop the slash at the end`;
       throw fileError("not_a_directory", message, target.text);
     }
     return {
@@ -103,5 +103,5 @@ export function factsOf({ roots, access }: Workspace, target: FilePath): FileFac
 export function existing(resolved: ResolvedPath, target: FilePath): Handle {
   if (resolved.entry !== undefined) return resolved.entry;
   const what = resolved.dangling ? "the symbolic link leads to nothing" : "no such file or directory";
-  throw fileError("not_found", `cannot find ${quoted(target.text)}: ENOENT, ${what}`, target.text);
+  throw fileError("not_found", `cannot find ${quotedPath(target.text)}: ENOENT, ${what}`, target.text);
 }

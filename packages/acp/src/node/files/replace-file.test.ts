@@ -103,3 +103,13 @@ test("folders of a file of the program are made for its owner alone", (t) => {
   replaceFileSync(join(folder, "a/b/state"), "x");
   assert.equal(statSync(join(folder, "a/b")).mode & 0o777, 0o700);
 });
+
+test("a file that must be new appears with its content, and one that is there stays", (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, "key");
+  replaceFileSync(path, "first", { onlyNew: true });
+  assert.throws(() => replaceFileSync(path, "second", { onlyNew: true }), { code: "EEXIST" });
+  assert.equal(readFileSync(path, "utf8"), "first");
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(folder), ["key"]);
+});

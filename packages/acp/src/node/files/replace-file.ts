@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { systemCode } from "./file-error.ts";
 
 const fsyncAsync = promisify(fsync);
@@ -33,6 +34,8 @@ export interface ReplaceFileSyncOptions {
   readonly mode?: number | undefined;
   /** Whether the content is on the disk before the old file goes, so that it survives a power cut. Default true. */
   readonly flush?: boolean | undefined;
+  /** Fails with the code `EEXIST` if there is a file. It appears with its content: nobody finds it empty. Default false. */
+  readonly onlyNew?: boolean | undefined;
 }
 
 /** How a file is replaced, also one of somebody else. */
@@ -43,8 +46,6 @@ export interface ReplaceFileOptions extends ReplaceFileSyncOptions {
     readonly gid: number | bigint;
     readonly mode: number | bigint;
   };
-  /** Rejects with the code `EEXIST` if there is a file. Default false. */
-  readonly onlyNew?: boolean | undefined;
   /** The path of the temporary file, in the same folder. Default: a new name. */
   readonly temporary?: string | Buffer | undefined;
   /** Stops the write. The file is then left as it was. */
@@ -73,6 +74,7 @@ export async function replaceFile(
   content: string | Uint8Array | { readonly linkTo: string | Buffer },
   options: ReplaceFileOptions = {},
 ): Promise<void> {
+  checkOptions("replaceFile", options, replaceKeys);
   const { temporary = besides(path), flush = true, signal, check } = options;
   const isLink = typeof content === "object" && "linkTo" in content;
   // private until it has the bits of another file
@@ -108,13 +110,16 @@ export async function replaceFile(
 export function replaceFileSync(
   path: string,
   content: string | Uint8Array,
-  { mode = ownerOnly, flush = true }: ReplaceFileSyncOptions = {},
+  options: ReplaceFileSyncOptions = {},
 ): void {
+  checkOptions("replaceFileSync", options, syncKeys);
+  const { mode = ownerOnly, flush = true, onlyNew = false } = options;
   const temporary = besides(path);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     writeFileSync(temporary, content, { mode, flag: "wx", flush });
-    renameSync(temporary, path);
+    if (onlyNew) putNew(temporary, path);
+    else renameSync(temporary, path);
   } catch (error) {
     removeQuietly(temporary);
     throw error;
@@ -204,3 +209,15 @@ async function syncFolder(path: string | Buffer): Promise<void> {
     closeSync(fd);
   }
 }
+
+const syncKeys: Keys<ReplaceFileSyncOptions> = { mode: true, flush: true, onlyNew: true };
+
+const replaceKeys: Keys<ReplaceFileOptions> = {
+  ...syncKeys,
+  like: true,
+  temporary: true,
+  signal: true,
+  opened: true,
+  check: true,
+  done: true,
+};

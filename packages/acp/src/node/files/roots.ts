@@ -1,7 +1,7 @@
 // The root directories of a session, each opened once, so that it stays the same even if its path changes.
 
 import { type DirectoryAccess, type Handle, isSameInode, type OpenedRoot } from "./directory-access.ts";
-import { fileError, fileErrorFrom, quoted } from "./file-error.ts";
+import { fileError, fileErrorFrom, quotedPath } from "./file-error.ts";
 import { type FilePath, parseFilePath } from "./file-path.ts";
 
 interface Alias {
@@ -32,7 +32,7 @@ export class Roots {
     }
     // nested roots first
     this.#aliases.sort((one, other) => other.names.length - one.names.length);
-    this.#shown = [...new Set(paths)].map(quoted).join(", ");
+    this.#shown = [...new Set(paths)].map(quotedPath).join(", ");
   }
 
   /** Undefined when outside of all roots. */
@@ -48,7 +48,7 @@ export class Roots {
 
   outside(path: string, why = "is outside the workspace"): Error {
     const advice = `use a path below ${this.#shown}`;
-    return fileError("outside_workspace", `${quoted(path)} ${why}; ${advice}`, path);
+    return fileError("outside_workspace", `${quotedPath(path)} ${why}; ${advice}`, path);
   }
 
   close(): void {

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readlinkSync } from "node:fs";
 import type { DirectoryAccess, Handle, OpenedRoot } from "./directory-access.ts";
-import { fileError, quoted, systemCode } from "./file-error.ts";
+import { fileError, quotedPath, systemCode } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { type Location, pathFrom, type Roots } from "./roots.ts";
 
@@ -65,7 +65,7 @@ export class Walk {
         const resolved = this.#step(options);
         if (resolved !== undefined) return resolved;
       }
-      const message = `${quoted(this.#path.text)} takes more than ${maxSteps} steps through links to resolve`;
+      const message = `${quotedPath(this.#path.text)} takes more than ${maxSteps} steps through links to resolve`;
       throw fileError("limit_exceeded", message, this.#path.text);
     } catch (error) {
       this.#leaveHere();
@@ -99,7 +99,7 @@ export class Walk {
     if (isLast) return this.#resolved(name, entry);
     if (!entry.stat.isDirectory()) {
       entry.close();
-      const message = `${quoted(this.#path.text)} leads through a file; only directories contain others`;
+      const message = `${quotedPath(this.#path.text)} leads through a file; only directories contain others`;
       throw fileError("not_a_directory", message, this.#path.text);
     }
     this.#leaveHere();
@@ -178,13 +178,13 @@ export class Walk {
   }
 
   #bent(): Error {
-    const message = `${quoted(this.#path.text)} now leads through a symbolic link; resolve it again`;
+    const message = `${quotedPath(this.#path.text)} now leads through a symbolic link; resolve it again`;
     return fileError("conflict", message, this.#path.text);
   }
 
   #missing(isWrite: boolean): Error {
     if (isWrite) return this.#roots.outside(this.#path.text, danglingLink);
-    const message = `cannot find ${quoted(this.#path.text)}: ENOENT, a directory on the way does not exist`;
+    const message = `cannot find ${quotedPath(this.#path.text)}: ENOENT, a directory on the way does not exist`;
     return fileError("not_found", message, this.#path.text);
   }
 

@@ -1,7 +1,7 @@
 // The shared state and checks of reading and writing.
 
 import type { DirectoryAccess, Handle } from "./directory-access.ts";
-import { fileError, quoted } from "./file-error.ts";
+import { fileError, quotedPath } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import type { Roots } from "./roots.ts";
 
@@ -15,7 +15,7 @@ export interface Workspace {
 
 export function refuseDirectoryName(target: FilePath): void {
   if (!target.directory) return;
-  const message = `${quoted(target.text)} can only be a directory; name a file, without a slash at the end`;
+  const message = `${quotedPath(target.text)} can only be a directory; name a file, without a slash at the end`;
   throw fileError("not_a_file", message, target.text);
 }
 
@@ -23,7 +23,7 @@ export function refuseDirectoryName(target: FilePath): void {
 export function requireRegularFile(handle: Handle, target: FilePath): void {
   if (handle.stat.isFile()) return;
   const kind = handle.stat.isDirectory() ? "a directory" : "a pipe, a socket or a device";
-  const message = `${quoted(target.text)} is ${kind}; name a regular file`;
+  const message = `${quotedPath(target.text)} is ${kind}; name a regular file`;
   throw fileError("not_a_file", message, target.text);
 }
 

@@ -5,15 +5,15 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { WriteTextOptions } from "../../model/services.ts";
 import {
   checkedEncoding,
+  contentVersion,
   encodedBytes,
   encodeText,
   formatOf,
   readContent,
   readContentSync,
   type TextFormat,
-  versionOf,
 } from "./file-content.ts";
-import { type FileErrorData, fileError, quoted, throwIfAborted } from "./file-error.ts";
+import { type FileErrorData, fileError, quotedPath, throwIfAborted } from "./file-error.ts";
 import type { FilePath } from "./file-path.ts";
 import { replaceFile } from "./replace-file.ts";
 import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
@@ -49,7 +49,7 @@ export async function writeTextFile(
   }
   if (typeof content !== "string" || !content.isWellFormed()) {
     const got = typeof content === "string" ? "half a surrogate pair" : typeof content;
-    const message = `${quoted(target.text)}: content must be Unicode text, got ${got}`;
+    const message = `${quotedPath(target.text)}: content must be Unicode text, got ${got}`;
     throw fileError("invalid_argument", message, target.text);
   }
   return writeFile(workspace, target, options, async (resolved) =>
@@ -87,7 +87,7 @@ async function writeFile(
       accessSync(resolved.entry.at, constants.W_OK);
     }
     const bytes = await content(resolved);
-    const version = versionOf(bytes);
+    const version = contentVersion(bytes);
     await put(workspace, resolved, { bytes, version }, target, options);
     return { version, created: resolved.entry === undefined };
   } finally {
@@ -190,7 +190,7 @@ function versionNow(
     const fd = access.openFile(file, resolved.root);
     try {
       const options = { maxBytes: maxReadBytes, path: target.text };
-      return versionOf(readContentSync(fd, file.stat.size, options));
+      return contentVersion(readContentSync(fd, file.stat.size, options));
     } finally {
       closeSync(fd);
     }
@@ -201,11 +201,11 @@ function versionNow(
 
 function exists(target: FilePath, { overwrite }: LocalWriteOptions): Error {
   if (overwrite !== false) return conflict(target, "exists already");
-  const message = `${quoted(target.text)} exists, and the write was not to replace it; write to another path`;
+  const message = `${quotedPath(target.text)} exists, and the write was not to replace it; write to another path`;
   return fileError("conflict", message, target.text);
 }
 
 function conflict(target: FilePath, what: string): Error {
-  const message = `${quoted(target.text)} ${what} since it was read; read it again, then write`;
+  const message = `${quotedPath(target.text)} ${what} since it was read; read it again, then write`;
   return fileError("conflict", message, target.text);
 }

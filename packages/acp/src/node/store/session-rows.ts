@@ -6,7 +6,7 @@ import {
   heldElsewhere,
   type ListPosition,
   notClaimed,
-  quoted,
+  quotedId,
   sessionExists,
   unknownSession,
 } from "../../model/store-rules.ts";
@@ -118,7 +118,7 @@ export function recordOf(db: Database, { id = "", record }: SessionRow): Session
 export function damagedSession(path: string, sessionId: string, what: string, cause: unknown): StoreError {
   const problem = cause instanceof Error ? cause.message : String(cause);
   const message =
-    `session ${quoted(sessionId)} in ${path} is damaged at ${what} (${problem}): other sessions are not affected; ` +
+    `session ${quotedId(sessionId)} in ${path} is damaged at ${what} (${problem}): other sessions are not affected; ` +
     "delete it, or take it from a backup";
   return new StoreError("damaged", path, message, { cause, sessionId });
 }

@@ -55,7 +55,7 @@ export interface SqliteStore extends SessionStore, AsyncDisposable {
   open(): Promise<void>;
   /**
    * Finds prompts and agent messages with all the words, best match first. Case and accents are ignored, the last word
-   * may be a prefix, and "quoted words" must follow each other.
+   * may be a prefix, and "quotedId words" must follow each other.
    */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
   /** Reads everything and returns the damage; empty if there is none. */

@@ -1,4 +1,4 @@
-// Mistakes at the end of a turn speak: what is said too late throws, and what was not awaited is logged.
+// Mistakes at the end of a turn speak: what is said too late fails, and what was not awaited is logged.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -50,7 +50,7 @@ const ofTool: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
 };
 
 inEveryVersion(
-  "a turn that has ended says nothing more: each method of it and of its tools throws, and says what to use",
+  "a turn that has ended says nothing more: each method of it and of its tools fails, and says what to use",
   async (pair) => {
     let turn: Turn | undefined;
     let tool: ToolCall | undefined;
@@ -67,9 +67,9 @@ inEveryVersion(
     const before = wire.length;
     assert.ok(turn && tool);
     for (const [method, call] of Object.entries(ofTurn))
-      assert.throws(() => call(turn as Turn), ended(method), method);
+      await assert.rejects(async () => call(turn as Turn), ended(method), method);
     for (const [method, call] of Object.entries(ofTool))
-      assert.throws(() => call(tool as ToolCall), ended(method), method);
+      await assert.rejects(async () => call(tool as ToolCall), ended(method), method);
     await quiet();
     assert.equal(wire.length, before);
     assert.equal(turn.session.turn, undefined);
@@ -119,7 +119,7 @@ test("a handler that goes on after its session was closed is told so", async (t)
     t.mock.timers.tick(5_000);
     isClosed = await Promise.race([closed.then(() => true), quiet().then(() => false)]);
   }
-  assert.throws(() => turn?.say("x"), ended("turn.say"));
+  await assert.rejects(async () => turn?.say("x"), ended("turn.say"));
   assert.throws(() => turn?.session.update(late), /^Error: the session is closed: session\.update\(\)/);
   assert.throws(() => turn?.session.terminal(), /^Error: the session is closed: session\.terminal\(\)/);
   assert.throws(() => turn?.session.setTitle("T"), /^Error: the session is closed/);

@@ -32,14 +32,14 @@ import {
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import { checkParamsSize, checkSentSize } from "../../jsonrpc/sent-size.ts";
+import { checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import type { Successor } from "../../model/successor.ts";
 import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import { Failure } from "../../wire/decode.ts";
-import { BoundWire, extensionName, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { Failure, sessionOf } from "../../wire/decode.ts";
+import { BoundWire, extensionName, forwarding, refuseBatch } from "../base/bound-wire.ts";
 import { HeldInput, loadAgentVersion } from "../base/load-version.ts";
 import { messageMethod } from "../mcp/mcp-wire.ts";
 import { McpNotices } from "../mcp/session-servers.ts";
@@ -163,18 +163,12 @@ export class AgentWire implements SessionSender {
 
   /** `text` is the whole message on one line, where the caller has it already. */
   sendUpdate(sessionId: string, update: object, text?: string): Promise<void> | undefined {
-    const params = this.#validUpdate(sessionId, update);
+    const params = this.checkUpdate(sessionId, update);
     if (text !== undefined) encodedCheck.compare?.(params, text);
     return this.#connection.notify("session/update", params, text, true);
   }
 
   checkUpdate(sessionId: string, update: object): object {
-    const params = this.#validUpdate(sessionId, update);
-    checkParamsSize("session/update", params, this.maxSentBytes);
-    return params;
-  }
-
-  #validUpdate(sessionId: string, update: object): object {
     const params = notificationToWire(sessionId, update);
     return this.#now.wire.notification("session/update", params, isQuoted(update)) as object; // as it was given
   }

@@ -41,7 +41,7 @@ const defaultCancelGraceMs = 10_000;
 
 /** What an app calls works without its session too, as after `const { setTitle } = turn.session`. */
 export class ServedSession implements AgentSession {
-  data: unknown;
+  #data: unknown;
   /** The custom data of the answer that opened it, and of those that open it again. */
   resultMeta: Meta | undefined;
   readonly updates: SessionUpdates;
@@ -74,6 +74,16 @@ export class ServedSession implements AgentSession {
     this.#definition = definition;
     this.#hasUserTitle = hasUserTitle;
     this.#options = completeConfigOptions(definition.session?.initialOptions ?? []);
+  }
+
+  get data(): unknown {
+    if (this.#definition.session?.open === undefined)
+      this.updates.warnOnce("session.data is undefined: return it from session.open of the agent");
+    return this.#data;
+  }
+
+  set data(data: unknown) {
+    this.#data = data;
   }
 
   get sessionId(): string {

@@ -71,7 +71,7 @@ inEveryVersion("after the turn its client sends nothing any more", async (pair) 
   });
   let late: () => Promise<unknown> = () => Promise.resolve();
   await session.prompt("x");
-  assert.throws(() => late(), /the turn has ended/);
+  await assert.rejects(late(), /the turn has ended/);
 });
 
 test("a policy is never shown a path with dots, and neither are the files", async () => {

@@ -136,11 +136,6 @@ export class BoundWire {
   }
 }
 
-export function sessionOf(params: unknown): string | undefined {
-  const sessionId = (params as { sessionId?: unknown } | null | undefined)?.sessionId;
-  return typeof sessionId === "string" ? sessionId : undefined;
-}
-
 function bindRows(
   version: WireVersion,
   receiver: Role,

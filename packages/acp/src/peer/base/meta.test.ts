@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { inEveryVersion } from "../../../test/support/peer-probe.ts";
+import { test } from "node:test";
+import {
+  inEveryVersion,
+  openSession,
+  place,
+  quiet,
+  withScriptedAgent,
+} from "../../../test/support/peer-probe.ts";
 import { agent, client, type ElicitationRequest } from "../../index.ts";
 import { memoryPair } from "../../transport.ts";
 
@@ -57,5 +64,48 @@ inEveryVersion(
     await session.prompt("go").result;
     assert.deepEqual(completed, ["e1"]);
     await connected.close();
+  },
+);
+
+for (const version of [1, 2] as const) {
+  test(`what an older version wrote into an update is read and sent on under its new name (v${version})`, async () => {
+    const { agent: connection, peer } = await withScriptedAgent(version, {});
+    const seen: unknown[] = [];
+    await connection.newSession({
+      ...place,
+      onUpdate: (update) => void seen.push((update as { _meta?: unknown })._meta),
+    });
+    const chunk = { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "x" } };
+    void peer.connection.notify("session/update", {
+      sessionId: "s1",
+      update: { ...chunk, _meta: { "parley.dev/notification": { old: 1 }, own: 2 } },
+      _meta: { now: 3 },
+    });
+    await quiet();
+    assert.deepEqual(seen, [{ "_parley.dev/notification": { old: 1, now: 3 }, own: 2 }]);
+  });
+}
+
+inEveryVersion(
+  "an update in the spelling of an older version is sent with the data of its notification",
+  async (pair) => {
+    const { session, wire } = await openSession(pair, {
+      prompt: (turn) =>
+        turn.update({
+          sessionUpdate: "agent_message_chunk",
+          messageId: "m",
+          content: { type: "text", text: "x" },
+          _meta: { "parley.dev/notification": { old: 1 }, own: 2 },
+        }),
+    });
+    await session.prompt("go");
+    const sent = wire.map(
+      ({ message: { params } }) => params as { update?: { _meta?: unknown }; _meta?: unknown } | undefined,
+    );
+    const told = sent.filter((params) => params?.update?._meta !== undefined);
+    assert.deepEqual(
+      told.map((params) => [params?._meta, params?.update?._meta]),
+      [[{ old: 1 }, { own: 2 }]],
+    );
   },
 );

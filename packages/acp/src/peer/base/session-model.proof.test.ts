@@ -265,7 +265,7 @@ class World {
         const turn = this.#lastTurn;
         if (turn === undefined) return;
         if (turn.session.turn === turn) return void turn.say(this.#word("text"));
-        assert.throws(() => turn.say("late"), /the turn has ended/);
+        await assert.rejects(turn.say("late"), /the turn has ended/);
         return;
       }
       case "wait":

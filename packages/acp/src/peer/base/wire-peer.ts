@@ -1,5 +1,6 @@
 // A typed peer on the raw wire of one version: everything is validated both ways, and nothing is translated.
 
+import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { nearestWord } from "../../base/nearest-word.ts";
 import { isPromiseLike } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
@@ -10,9 +11,9 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
-import { type BoundMethod, Failure, modes, type Validator } from "../../wire/decode.ts";
+import { type BoundMethod, Failure, modes, sessionOf, type Validator } from "../../wire/decode.ts";
 import type { WireVersion } from "../../wire/method-row.ts";
-import { BoundWire, extensionName, type Role, refuseBatch, sessionOf } from "./bound-wire.ts";
+import { BoundWire, extensionName, type Role, refuseBatch } from "./bound-wire.ts";
 import { checkUnstable } from "./definition-rules.ts";
 
 /** Requests by method: the form of `AgentRequests` and `ClientRequests`. */
@@ -155,6 +156,7 @@ export function validatingPeer<
   Notifications extends NotificationMap<Notifications>,
 >(transport: Transport, version: WireVersion, options: Settings): WirePeer<Requests, Notifications> {
   const { role, unstable = [], requests = {}, notifications = {}, log } = options;
+  checkOptions(`${role}Peer`, options, peerKeys);
   checkUnstable("unstable", options.unstable);
   const wire = new BoundWire(version, role, unstable, guardedLog(log));
   const connection = new Connection(transport, {
@@ -240,3 +242,16 @@ function notificationDispatcher(
     return decoded instanceof Failure ? undefined : handler(decoded);
   };
 }
+
+const peerKeys: Keys<Settings> = {
+  role: true,
+  requests: true,
+  notifications: true,
+  unstable: true,
+  limits: true,
+  log: true,
+  tap: true,
+  batches: true,
+  noise: true,
+  drainMs: true,
+};

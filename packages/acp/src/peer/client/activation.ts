@@ -3,7 +3,7 @@
 import { isObject, optional } from "../../base/objects.ts";
 import { takeoverKey } from "../../base/parley-extensions.ts";
 import type { Activation, AgentCapabilities } from "../../edition/agent-edition.ts";
-import { argumentText } from "../../jsonrpc/errors.ts";
+import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
 import { checkAbsolute, checkCall } from "./call-arguments.ts";
@@ -70,4 +70,9 @@ function checkSystemPrompt({ mode, content }: SystemPrompt, agent: AgentCapabili
   if (mode === "override") needs(agent.systemPromptOverride, "let a system prompt override its own");
   if (content.length === 0 || content.some((block) => block.type !== "text" || block.text === ""))
     throw new TypeError("systemPrompt: its content must be one or more blocks of text, none of them empty");
+}
+
+/** The error for an answer that opens a session without its id. */
+export function namelessSession(method: string): ConnectionError {
+  return new ConnectionError("protocol", `${method}: result/sessionId must not be empty`);
 }

@@ -1,6 +1,6 @@
 // Checks the arguments of calls to an agent, and stops waiting for calls that are aborted.
 
-import { abortable as stopWaiting } from "../../base/abortable.ts";
+import { abortable } from "../../base/abortable.ts";
 import { checkOptions } from "../../base/known-options.ts";
 import { optional } from "../../base/objects.ts";
 import { callKeys } from "../../base/option-keys.gen.ts";
@@ -32,7 +32,7 @@ export function checkAbsolute(method: string, field: string, path: unknown): voi
 }
 
 /** Rejects with "aborted" as soon as the signal aborts. The work goes on, and what it gives is dropped. */
-export async function abortable<Result>(
+export async function abortableCall<Result>(
   signal: AbortSignal | undefined,
   what: string,
   work: () => Promise<Result>,
@@ -40,7 +40,7 @@ export async function abortable<Result>(
   if (signal === undefined) return work();
   checkSignal(what, signal);
   if (signal.aborted) throw abortError(signal, what);
-  return stopWaiting(signal, work(), () => abortError(signal, what));
+  return abortable(signal, work(), () => abortError(signal, what));
 }
 
 export function abortError(signal: AbortSignal, what: string): ConnectionError {

@@ -25,12 +25,14 @@ import type { Entry } from "../../model/entry.ts";
 import type { McpChannel } from "../../model/mcp.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
 import type {
+  CallOptions,
   CallResult,
   ClientSession,
-  MetaOptions,
   SessionListener,
   TitleResult,
 } from "./session/client-session.ts";
+
+export type { CallOptions } from "./session/client-session.ts";
 
 /**
  * The connection of a client to an agent, created by `connect`. If the agent does not offer a method (`capabilities`), the
@@ -168,14 +170,6 @@ export interface ClientConnection {
   close(reason?: string): Promise<void>;
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
-}
-
-/**
- * The signal and the custom data of one request.
- */
-export interface CallOptions extends MetaOptions {
-  /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

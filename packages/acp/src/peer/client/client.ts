@@ -19,10 +19,11 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
-import { BoundWire, forwarding, refuseBatch, sessionOf } from "../base/bound-wire.ts";
+import { sessionOf } from "../../wire/decode.ts";
+import { BoundWire, forwarding, refuseBatch } from "../base/bound-wire.ts";
 import { HeldInput, loadClientVersion } from "../base/load-version.ts";
 import { clientDialects } from "../dialect/dialects.ts";
-import { abortable } from "./call-arguments.ts";
+import { abortableCall } from "./call-arguments.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import {
   type ClientDefinition,
@@ -32,7 +33,7 @@ import {
 } from "./client-definition.ts";
 import { ClientDispatch } from "./client-dispatch.ts";
 import { clientWire } from "./client-wire.ts";
-import { LiveClientConnection } from "./live-client-connection.ts";
+import { ConnectedAgent } from "./connected-agent.ts";
 
 /** A client, created by `client()`. It connects to any number of agents. */
 export interface Client {
@@ -104,7 +105,7 @@ export function client(definition: ClientDefinition): Client {
       refuseDefinition(target);
       const transport = isAgent(target) ? inMemory(target) : target;
       return connectWith(transport, definition, (connection) =>
-        abortable(signal, "connect", () => handshake(connection, definition)),
+        abortableCall(signal, "connect", () => handshake(connection, definition)),
       );
     },
   };
@@ -142,12 +143,17 @@ export async function connectWith(
   definition: ClientDefinition,
   shakeHands: (connection: Connection) => Promise<unknown>,
   hooks?: RelayHooks,
-): Promise<LiveClientConnection> {
+): Promise<ConnectedAgent> {
   const held = new HeldInput();
   let dispatch: ClientDispatch | undefined;
   // a function of its own: a closure among the handlers would cost an allocation for each message
   const hold = (method: string, params: unknown, chars: number) =>
     held.notification(() => dispatch?.notified(method, params, chars));
+  let cameBack: (error: Error) => void = () => undefined;
+  // not withResolvers: a runtime that is too old is told so below
+  const echo = new Promise<never>((_, reject) => {
+    cameBack = reject;
+  });
   const { editions = defaultEditions, log } = definition;
   const { transport: spoken, options } = clientDialects(transport, editions, {
     ...definition.connection,
@@ -161,10 +167,11 @@ export async function connectWith(
     refuseBatch,
     handlers: {
       // messages that come before the version is known wait for it, in order
-      request: (method, params, request) =>
-        dispatch === undefined
-          ? held.request(() => dispatch?.requested(method, params, request))
-          : dispatch.requested(method, params, request),
+      request(method, params, request) {
+        if (dispatch !== undefined) return dispatch.requested(method, params, request);
+        if (method === "initialize") cameBack(new ConnectionError("protocol", echoed));
+        return held.request(() => dispatch?.requested(method, params, request));
+      },
       notification(method, params, text) {
         if (dispatch === undefined) hold(method, params, text.length);
         else dispatch.notified(method, params, text.length);
@@ -172,7 +179,7 @@ export async function connectWith(
     },
   });
   try {
-    const result = await shakeHands(connection);
+    const result = await Promise.race([shakeHands(connection), echo]);
     const version = spokenVersion(result, dialectOf(spoken) === undefined ? versionsOf(editions) : [1]);
     const { edition, wire: wireVersion } = await loadClientVersion(version);
     connection.idPolicy = wireVersion.idPolicy;
@@ -204,13 +211,17 @@ export async function connectWith(
     });
     dispatch = incoming;
     held.release();
-    return new LiveClientConnection({ wire, dispatch: incoming, edition, introduction }, definition);
+    return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
   } catch (error) {
     held.drop(new RequestError("cancelled", "cancelled: the handshake failed"));
     await connection.close("the handshake failed");
     throw error;
   }
 }
+
+/** Programs such as cat do so. */
+const echoed =
+  "initialize came back as it was sent: the program is not an agent; check its command and arguments";
 
 function handshake(connection: Connection, definition: ClientDefinition): Promise<unknown> {
   const versions = versionsOf(definition.editions ?? defaultEditions);

@@ -1,7 +1,7 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
 import { bindMethods } from "../../base/objects.ts";
-import { metaKeys, promptKeys } from "../../base/option-keys.gen.ts";
+import { metaKeys } from "../../base/option-keys.gen.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
@@ -14,6 +14,7 @@ import { isTaken, takenError } from "../base/taken-session.ts";
 import { checkCall } from "./call-arguments.ts";
 import { announced, OfferedOptions } from "./offered-options.ts";
 import {
+  type CallOptions,
   type CallResult,
   type ClientSession,
   clientSessionMethods,
@@ -128,7 +129,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     options: PromptOptions,
     start: (prompt: OpenPrompt) => void,
   ): Prompt {
-    this.#checkCall(method, options, promptKeys);
+    this.#checkCall(method, options);
     if (content === "") throw new TypeError(`${method}: expected text or content blocks, got an empty text`);
     const { signal, _meta } = options;
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
@@ -153,25 +154,25 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#cancelWork(options._meta);
   }
 
-  async cancelToolCall(toolCallId: string, options: MetaOptions = {}): Promise<CallResult> {
+  async cancelToolCall(toolCallId: string, options: CallOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelToolCall", options);
     this.toolCalls.checkToolCall(toolCallId);
     const { sessionId } = this;
-    return this.#requests.cancelPart("tool_call/cancel", { sessionId, toolCallId }, options._meta);
+    return this.#requests.call("tool_call/cancel", { sessionId, toolCallId }, options);
   }
 
-  async cancelTerminal(terminalId: string, options: MetaOptions = {}): Promise<CallResult> {
+  async cancelTerminal(terminalId: string, options: CallOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelTerminal", options);
     this.toolCalls.checkTerminal(terminalId);
     const { sessionId } = this;
-    return this.#requests.cancelPart("terminal/cancel", { sessionId, terminalId }, options._meta);
+    return this.#requests.call("terminal/cancel", { sessionId, terminalId }, options);
   }
 
-  async setConfigOption(configId: string, value: JsonValue, given: MetaOptions = {}): Promise<CallResult> {
+  async setConfigOption(configId: string, value: JsonValue, given: CallOptions = {}): Promise<CallResult> {
     this.#checkCall("setConfigOption", given);
     const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
-    return this.#requests.setOption(this.sessionId, option, { value, meta: given._meta }, (answered) => {
+    return this.#requests.setOption(this.sessionId, option, { value, ...given }, (answered) => {
       const after = this.#options.changed(configId, value, answered);
       // an agent may answer and send no update; listeners must know
       if (after !== undefined)
@@ -179,23 +180,24 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     });
   }
 
-  async setTitle(title: string, options: MetaOptions = {}): Promise<TitleResult> {
+  async setTitle(title: string, options: CallOptions = {}): Promise<TitleResult> {
     this.#checkCall("setTitle", options);
     return this.#requests.pass("session/set_title", { sessionId: this.sessionId, title }, options);
   }
 
-  async setMode(modeId: string, options: MetaOptions = {}): Promise<CallResult> {
+  async setMode(modeId: string, options: CallOptions = {}): Promise<CallResult> {
     this.#checkCall("setMode", options);
     return this.setConfigOption(this.#options.mode.configId, modeId, options);
   }
 
-  close(options: MetaOptions = {}): Promise<CallResult> {
-    checkCall("close", options, metaKeys);
+  close(options: CallOptions = {}): Promise<CallResult> {
+    checkCall("close", options);
+    const { signal, ...given } = options;
     if (this.#life.isClosed) return Promise.resolve({});
-    return this.#life.closeOnce(async () => {
+    return this.#life.closeOnce(signal, async () => {
       this.#withdrawWaiting();
-      const result = await this.#requests.close(this.sessionId, options._meta);
-      if (result === undefined) this.cancel(options);
+      const result = await this.#requests.close(this.sessionId, given._meta);
+      if (result === undefined) this.cancel(given);
       this.#settings.closed(this.sessionId);
       return result ?? {};
     });
@@ -298,9 +300,9 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   // ----
 
-  #checkCall(method: string, options: object, known = metaKeys): void {
+  #checkCall(method: string, options: object): void {
     this.#life.check(method);
-    checkCall(method, options, known);
+    checkCall(method, options);
   }
 
   #apply(update: SessionUpdate): void {

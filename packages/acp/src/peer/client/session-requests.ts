@@ -18,10 +18,9 @@ import type { JsonValue } from "../../model/custom-types.ts";
 import type { UnstableFeature } from "../../validation/unstable-features.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { unsupportedContent } from "../base/bound-wire.ts";
-import { abortable, checkCall } from "./call-arguments.ts";
-import type { CallOptions } from "./client-connection.ts";
+import { abortableCall, checkCall } from "./call-arguments.ts";
 import type { ClientWire } from "./client-wire.ts";
-import type { CallResult } from "./session/client-session.ts";
+import type { CallOptions, CallResult } from "./session/client-session.ts";
 
 export type SessionRequests = ReturnType<typeof sessionRequests>;
 
@@ -95,30 +94,33 @@ export function sessionRequests(wire: ClientWire, edition: ClientEdition, featur
         return fromWire(answer) as Result; // validated by the method's row
       };
       const call = { ...params, ...withMeta(_meta) };
-      return abortable(signal, method, () => wire.request(method, call, { signal, sent, receive }));
+      return abortableCall(signal, method, () => wire.request(method, call, { signal, sent, receive }));
     },
 
     cancel(sessionId: string, meta: Meta | undefined): void {
       void wire.notify("session/cancel", { sessionId, ...withMeta(meta) });
     },
 
-    async cancelPart(method: string, params: object, meta: Meta | undefined): Promise<CallResult> {
-      return metaOf(await wire.request(method, { ...params, ...withMeta(meta) }));
+    async call(method: string, params: object, { signal, _meta }: CallOptions): Promise<CallResult> {
+      const call = { ...params, ...withMeta(_meta) };
+      return abortableCall(signal, method, () => wire.request(method, call, { signal, receive: metaOf }));
     },
 
     /** `answered` is called as for `prompt`, with the list of options where the answer has one. */
     async setOption(
       sessionId: string,
       option: SessionConfigOption,
-      { value, meta }: { readonly value: JsonValue; readonly meta: Meta | undefined },
+      { value, signal, _meta }: { readonly value: JsonValue } & CallOptions,
       answered: (options: readonly SessionConfigOption[] | undefined) => void,
     ): Promise<CallResult> {
-      const { method, params } = edition.setOption(sessionId, option, value, meta);
+      const { method, params } = edition.setOption(sessionId, option, value, _meta);
       const receive = (result: object): CallResult => {
         answered(edition.optionsAfter(method, result));
         return metaOf(result);
       };
-      return wire.request(method, params, { receive });
+      return abortableCall(signal, "setConfigOption", () =>
+        wire.request(method, params, { signal, receive }),
+      );
     },
 
     /** Undefined when the agent cannot close sessions. */

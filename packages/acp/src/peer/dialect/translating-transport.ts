@@ -25,14 +25,14 @@ export interface Refusal {
 }
 
 /** What a choice decides after a look at a message: the machine to use from this message on, or to go on as it came. */
-export type Decision = DialectMachine | Promise<DialectMachine> | undefined;
+export type DialectDecision = DialectMachine | Promise<DialectMachine> | undefined;
 
 /** Chooses the dialect of a connection by its first messages. */
 export interface DialectChoice {
   /** The dialect that was chosen; undefined while none is. */
   readonly dialect: Dialect | undefined;
-  received(message: DialectMessage): Decision | Refusal;
-  sent(message: DialectMessage): Decision;
+  received(message: DialectMessage): DialectDecision | Refusal;
+  sent(message: DialectMessage): DialectDecision;
   /** What a machine gets in place of a message of the peer. */
   instead?(message: DialectMessage): DialectMessage;
 }

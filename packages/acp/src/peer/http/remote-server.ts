@@ -16,9 +16,10 @@ import type {
   RemoteServerOptions,
   ServedRouting,
 } from "../../transport/server/remote-options.ts";
+import { sessionOf } from "../../wire/decode.ts";
 import type { MethodFacts } from "../../wire/method-row.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
-import { type Envelope, sessionOf } from "./session-routing.ts";
+import type { Envelope } from "./session-routing.ts";
 
 /** A server for remote clients, created by `remoteServer()`. It keeps its connections in the memory of this process. */
 export interface RemoteServer {

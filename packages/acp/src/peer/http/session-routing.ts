@@ -8,6 +8,7 @@ import { idKey } from "../../jsonrpc/message-id.ts";
 import type { HttpConnection, HttpRouting } from "../../transport/http/http-client.ts";
 import type { HttpFailure } from "../../transport/http/http-failure.ts";
 import type { PlainRouting } from "../../transport/http/plain-post.ts";
+import { sessionOf } from "../../wire/decode.ts";
 import type { MethodFacts } from "../../wire/method-row.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 
@@ -193,11 +194,6 @@ export const plainRouting: PlainRouting = {
   isRequest: (message) => isRequest(message),
   failed: ({ id }: Envelope, failure) => answerTo(id, failure),
 };
-
-export function sessionOf(params: unknown): string | undefined {
-  const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown }; // whatever it is, one field is looked for
-  return typeof sessionId === "string" && sessionId !== "" ? sessionId : undefined;
-}
 
 function isRequest(message: Envelope): boolean {
   return message.method !== undefined && message.id !== undefined;

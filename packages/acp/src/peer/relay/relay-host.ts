@@ -22,7 +22,7 @@ import type { Meta, SessionConfigOption } from "../../model/content.ts";
 import type { AgentHost } from "../agent/agent-wire.ts";
 import { SessionOrder } from "../base/session-order.ts";
 import type { SessionOptions } from "../client/client-connection.ts";
-import type { LiveClientConnection } from "../client/live-client-connection.ts";
+import type { ConnectedAgent } from "../client/connected-agent.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 import { ClientToolbox } from "./client-toolbox.ts";
 import { agentGone, type RelayContext, RelayedSession, refusal } from "./relayed-session.ts";
@@ -31,7 +31,7 @@ import type { RequestOrigins } from "./request-origins.ts";
 export class RelayHost implements AgentHost {
   readonly #relay: RelayContext;
   readonly #origins: RequestOrigins;
-  readonly #agent: LiveClientConnection;
+  readonly #agent: ConnectedAgent;
   readonly #sessions = new Map<string, RelayedSession>();
   /** What opens and closes a session runs in the order of the requests. */
   readonly #order = new SessionOrder();
@@ -40,7 +40,7 @@ export class RelayHost implements AgentHost {
   readonly #toolbox: ClientToolbox;
   readonly #reported = new Set<string>();
 
-  constructor(relay: RelayContext, agent: LiveClientConnection, origins: RequestOrigins) {
+  constructor(relay: RelayContext, agent: ConnectedAgent, origins: RequestOrigins) {
     this.#relay = relay;
     this.#agent = agent;
     this.#origins = origins;

@@ -15,7 +15,7 @@ import { AgentWire } from "../agent/agent-wire.ts";
 import { withLost } from "../base/lost-note.ts";
 import { connectWith } from "../client/client.ts";
 import type { ClientDefinition, RelayHooks } from "../client/client-definition.ts";
-import type { LiveClientConnection } from "../client/live-client-connection.ts";
+import type { ConnectedAgent } from "../client/connected-agent.ts";
 import type { RequestContext } from "../client/session/client-session.ts";
 import { askWithDiffTexts } from "./diff-texts.ts";
 import { type InitializeParams, infoOf, passedOn } from "./introduction.ts";
@@ -53,7 +53,7 @@ export class TranslatedConnection implements RelayContext {
   #slow = 0;
   readonly #origins = new RequestOrigins();
   readonly #over = Promise.withResolvers<string>();
-  #agent: LiveClientConnection | undefined;
+  #agent: ConnectedAgent | undefined;
   #closing: Promise<void> | undefined;
   /** Resolves with the reason when both sides are closed, once it has begun. */
   readonly over: Promise<string> = this.#over.promise;

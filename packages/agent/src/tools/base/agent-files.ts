@@ -1,7 +1,7 @@
 // Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
 import { type Files, RequestError } from "@parley/acp";
-import { versionOf } from "@parley/acp/internal/node";
+import { contentVersion } from "@parley/acp/internal/node";
 import { optional } from "@parley/acp/jsonrpc";
 import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
@@ -93,7 +93,7 @@ export class SessionFiles implements AgentFiles {
     // Uses the given name, since an editor knows its buffers by the names that the user opened.
     // Editors differ in what they do with a byte order mark; tools never see it.
     const text = withoutMark(await editor.readText(path, options));
-    const shown = versionOf(Buffer.from(text));
+    const shown = contentVersion(Buffer.from(text));
     // written to disk, both the text of the editor and the file must be as they were
     return { text, version: editor.canWrite ? shown : `${shown} ${await this.#diskVersion(path, options)}` };
   }

@@ -27,11 +27,11 @@ export interface ConversationOptions {
   readonly options: LiveOptions;
   readonly secrets: SecretsLoader;
   /** Finds out what a turn changed in a folder. */
-  readonly changes?: ((place: ChangesPlace) => TurnChanges) | undefined;
+  readonly changes?: ((session: ChangedSession) => TurnChanges) | undefined;
 }
 
 /** The session whose changes are followed. */
-export interface ChangesPlace {
+export interface ChangedSession {
   /** The key of the session. */
   readonly key: string;
   readonly roots: readonly string[];
@@ -131,8 +131,8 @@ class ChatConversation implements Conversation {
     const open = this.#openHere(target);
     if (open !== undefined) return open.exported(format);
     const { exportedSession } = await import("./open-hosted.ts");
-    const place = { ...this.#given, history: this.#history };
-    return exportedSession(target.kind === "kept" ? target.id : undefined, place, format);
+    const session = { ...this.#given, history: this.#history };
+    return exportedSession(target.kind === "kept" ? target.id : undefined, session, format);
   }
 
   async findFiles(query: string, signal: AbortSignal): Promise<readonly string[]> {

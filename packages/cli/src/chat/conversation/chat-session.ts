@@ -25,7 +25,7 @@ import { SessionTurns, type TurnChanges } from "./session-turns.ts";
 import { ShownQuestions } from "./shown-questions.ts";
 
 /** What a session needs of its conversation. */
-export interface SessionPlace extends HostOptions {
+export interface ChatSessionOptions extends HostOptions {
   readonly key: string;
   /** The session to copy. */
   readonly forks?: ChatSession | undefined;
@@ -51,7 +51,7 @@ export class ChatSession implements ConversationSession, HostedSession {
   readonly key: string;
   readonly view: SessionView = createView({ timelineBytes });
   readonly asked = new ShownQuestions(() => this.#emit("questions"));
-  readonly #place: SessionPlace;
+  readonly #given: ChatSessionOptions;
   readonly #listeners = new Set<(entry: Entry) => void>();
   readonly #turns: SessionTurns;
   readonly #resent = new ResentPrompts();
@@ -69,11 +69,11 @@ export class ChatSession implements ConversationSession, HostedSession {
   #changes: TurnChanges | undefined;
   readonly #shells = new SessionShells((update) => this.ownUpdate(update));
 
-  constructor(place: SessionPlace) {
-    this.#place = place;
-    this.key = place.key;
-    this.#cwd = place.options.cwd;
-    if (place.forks?.title !== undefined) this.#title = `${place.forks.title} (copy)`;
+  constructor(given: ChatSessionOptions) {
+    this.#given = given;
+    this.key = given.key;
+    this.#cwd = given.options.cwd;
+    if (given.forks?.title !== undefined) this.#title = `${given.forks.title} (copy)`;
     this.#branch = gitBranch(this.#cwd);
     this.#turns = new SessionTurns({
       changes: () => this.#changes,
@@ -84,7 +84,7 @@ export class ChatSession implements ConversationSession, HostedSession {
         return isReady ? { host, session } : undefined;
       },
       changed: () => {
-        place.unsentChanged();
+        given.unsentChanged();
         this.#emit("state");
       },
       waitedMs: () => this.asked.waitedMs,
@@ -93,13 +93,13 @@ export class ChatSession implements ConversationSession, HostedSession {
       ended: (summary) => {
         this.#progress = undefined;
         this.#branch = gitBranch(this.#cwd);
-        place.emit({ kind: "turn", session: this, summary });
+        given.emit({ kind: "turn", session: this, summary });
       },
     });
   }
 
   get agent(): AgentFacts {
-    const { options, forks } = this.#place;
+    const { options, forks } = this.#given;
     return agentFacts(options, this.#host?.agent ?? forks?.host?.agent);
   }
 
@@ -124,7 +124,7 @@ export class ChatSession implements ConversationSession, HostedSession {
   }
 
   get sandbox(): string {
-    return this.#host === undefined ? "" : sandboxText(this.#host.agent, this.#place.options);
+    return this.#host === undefined ? "" : sandboxText(this.#host.agent, this.#given.options);
   }
 
   get title(): string | undefined {
@@ -189,7 +189,7 @@ export class ChatSession implements ConversationSession, HostedSession {
   set draft(text: string) {
     if (text === this.#draft) return;
     this.#draft = text;
-    this.#place.unsentChanged();
+    this.#given.unsentChanged();
   }
 
   holdOutput(isBehind: boolean): void {
@@ -208,17 +208,17 @@ export class ChatSession implements ConversationSession, HostedSession {
       // loaded after the first paint
       const { openHosted } = await import("./open-hosted.ts");
       if (this.#phase !== "starting") return;
-      const { host, opened } = await openHosted(this, this.#place, {
+      const { host, opened } = await openHosted(this, this.#given, {
         begun: (host) => {
           this.#host = host;
           const { known, listed, cwd } = host.agent.target;
           this.#cwd = cwd;
           this.#branch = gitBranch(cwd);
-          const isContinued = known !== undefined || listed !== undefined || this.#place.forks !== undefined;
-          this.#changes ??= this.#place.changes(cwd, isContinued);
+          const isContinued = known !== undefined || listed !== undefined || this.#given.forks !== undefined;
+          this.#changes ??= this.#given.changes(cwd, isContinued);
           const title = known?.name ?? known?.title ?? listed?.title ?? undefined;
-          if (!this.#place.copies) this.#historyId ??= known?.id;
-          this.#title ??= title === undefined || !this.#place.copies ? title : `${title} (copy)`;
+          if (!this.#given.copies) this.#historyId ??= known?.id;
+          this.#title ??= title === undefined || !this.#given.copies ? title : `${title} (copy)`;
           this.#emit("state");
         },
         entry: (entry) => this.#entry(entry),
@@ -227,7 +227,7 @@ export class ChatSession implements ConversationSession, HostedSession {
       this.#opened = opened;
       this.#historyId = (await opened.recorder?.id()) ?? this.#historyId;
       // a copy that cannot be renamed is a copy all the same
-      if ((this.#place.forks || this.#place.copies) && this.#title)
+      if ((this.#given.forks || this.#given.copies) && this.#title)
         await this.rename(this.#title).catch(() => undefined);
       this.#set("ready");
       this.#turns.pump();
@@ -271,7 +271,7 @@ export class ChatSession implements ConversationSession, HostedSession {
     // closed meanwhile
     if (this.#phase === "closed") return;
     const { redactedProblem } = await import("./session-problem.ts");
-    redactedProblem(error, this.#place.redacted, (problem) => {
+    redactedProblem(error, this.#given.redacted, (problem) => {
       this.asked.withdrawAll();
       this.#set(phase, problem);
     });
@@ -286,12 +286,12 @@ export class ChatSession implements ConversationSession, HostedSession {
   }
 
   #emit(kind: "state" | "questions"): void {
-    this.#place.emit({ kind, session: this });
+    this.#given.emit({ kind, session: this });
   }
 
   notice(level: Notice["level"], text: string): void {
-    this.#place.redacted(text, (clean) =>
-      this.#place.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
+    this.#given.redacted(text, (clean) =>
+      this.#given.emit({ kind: "notice", session: this, notice: { level, text: clean } }),
     );
   }
 
@@ -324,7 +324,7 @@ export class ChatSession implements ConversationSession, HostedSession {
     const numbered = { ...shown, seq: this.view.seq + 1 };
     applyEntry(this.view, numbered);
     for (const listener of this.#listeners) listener(numbered);
-    this.#place.emit({ kind: "entries", session: this });
+    this.#given.emit({ kind: "entries", session: this });
     this.#host?.pace.heard();
   }
 
@@ -339,14 +339,14 @@ export class ChatSession implements ConversationSession, HostedSession {
 
   send(input: ChatInput): void {
     if (this.#phase === "closed") throw new Error("this session is closed; open another one");
-    this.#place.sent(input.text);
+    this.#given.sent(input.text);
     this.#title ??= safeLine(input.text).slice(0, 80);
     this.#turns.send(input);
     if (this.#phase === "failed" || this.#phase === "crashed") void this.restart();
   }
 
   steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
-    this.#place.sent(input.text);
+    this.#given.sent(input.text);
     return this.#turns.steer(input);
   }
 
@@ -395,6 +395,6 @@ export class ChatSession implements ConversationSession, HostedSession {
   async exported(format: ExportFormat): Promise<string> {
     const { exportedSession } = await import("./open-hosted.ts");
     await this.#opened?.recorder?.stored();
-    return exportedSession(this.#historyId, this.#place, format);
+    return exportedSession(this.#historyId, this.#given, format);
   }
 }

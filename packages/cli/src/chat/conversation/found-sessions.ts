@@ -1,6 +1,7 @@
 // Finds sessions: those that are open here, those of the history of all agents, and those that agents list.
 
 import type { SessionInfo } from "@parley/acp";
+import { withTimeout } from "@parley/acp/jsonrpc";
 import { allSessions } from "@parley/client/internal";
 import type { LiveHistory } from "../../live/live-history.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
@@ -96,12 +97,9 @@ async function listedSessions(sessions: readonly ChatSession[]): Promise<AgentLi
     const { list, load, resume } = running?.capabilities ?? {};
     if (running === undefined || list !== true || (load !== true && resume !== true)) return [];
     const none = { sessions: [] };
-    const late = Promise.withResolvers<typeof none>();
-    const timer = setTimeout(() => late.resolve(none), patienceMs);
     // an agent that cannot list its sessions now has none to show
     const listing = allSessions(running, { limit: mostFound }).catch(() => none);
-    const { sessions: all } = await Promise.race([listing, late.promise]);
-    clearTimeout(timer);
+    const { sessions: all } = (await withTimeout(patienceMs, listing)) ?? none;
     return [[name, all] as const]; // a pair
   });
   return new Map((await Promise.all(lists)).flat());

@@ -7,7 +7,7 @@ import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
-import type { ChatSession, SessionPlace } from "./chat-session.ts";
+import type { ChatSession, ChatSessionOptions } from "./chat-session.ts";
 import type { ExportFormat } from "./conversation.ts";
 import { ConversationAgent, type HostOptions } from "./conversation-agent.ts";
 
@@ -25,19 +25,19 @@ export interface Hosted {
 /** Rejects with an error that a user can read. */
 export async function openHosted(
   session: ChatSession,
-  place: SessionPlace,
+  given: ChatSessionOptions,
   { begun, entry }: Opening,
 ): Promise<Hosted> {
   // after the first paint, whose garbage is not worth it
   keepHeapSmall();
   session.separate = separateCalls();
-  if (place.forks !== undefined) return openFork(session, place.forks, place, { begun, entry });
-  const target = await ConversationAgent.find(place, session, { claims: !place.copies });
-  const host = new ConversationAgent(place, target, session);
+  if (given.forks !== undefined) return openFork(session, given.forks, given, { begun, entry });
+  const target = await ConversationAgent.find(given, session, { claims: !given.copies });
+  const host = new ConversationAgent(given, target, session);
   begun(host);
-  if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, place);
+  if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, given);
   const { capabilities } = await host.agent.start();
-  if (place.copies) {
+  if (given.copies) {
     if (!capabilities.fork)
       throw new CommandError(
         "not_offered",
@@ -50,11 +50,11 @@ export async function openHosted(
   begun(host);
   // what the history does not have comes from the agent
   const replays = listed !== undefined && session.view.seq === 0;
-  const { session: name } = place.options;
+  const { session: name } = given.options;
   const opened = await host.agent.open(entry, { name, replays });
   if (name !== undefined && target.known === undefined) {
     await opened.recorder?.ready();
-    place.history?.checkNew(name);
+    given.history?.checkNew(name);
   }
   const { note } = host.agent.target;
   if (note !== undefined) session.notice("info", note);
@@ -64,7 +64,7 @@ export async function openHosted(
 async function openFork(
   session: ChatSession,
   original: ChatSession,
-  place: SessionPlace,
+  given: ChatSessionOptions,
   { begun, entry }: Opening,
 ): Promise<Hosted> {
   const { host, sessionId, historyId } = original;
@@ -77,7 +77,7 @@ async function openFork(
   host.join(session);
   begun(host);
   const stored = (await host.agent.historyOf(sessionId)) ?? historyId;
-  if (stored !== undefined) await replay(stored, entry, place);
+  if (stored !== undefined) await replay(stored, entry, given);
   else if (original.view.seq > 0)
     session.notice(
       "info",

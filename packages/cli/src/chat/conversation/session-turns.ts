@@ -23,7 +23,7 @@ export interface TurnChanges {
 }
 
 /** What turns need of their session. */
-export interface TurnPlace {
+export interface TurnHost {
   changes(): TurnChanges | undefined;
   /** Undefined while nothing can be sent. */
   ready(): { readonly host: ConversationAgent; readonly session: ManagedSession } | undefined;
@@ -41,7 +41,7 @@ export interface TurnPlace {
 const workStates: ReadonlySet<string> = new Set(["running", "requires_action"]);
 
 export class SessionTurns {
-  readonly #place: TurnPlace;
+  readonly #host: TurnHost;
   readonly #queue = new ConversationQueue();
   readonly #told: AttachedText[] = [];
   #preparing: readonly string[] = [];
@@ -64,8 +64,8 @@ export class SessionTurns {
   /** Ends the wait for a snapshot. */
   #skip: (() => void) | undefined;
 
-  constructor(place: TurnPlace) {
-    this.#place = place;
+  constructor(host: TurnHost) {
+    this.#host = host;
   }
 
   get turn(): ConversationSession["turn"] {
@@ -132,7 +132,7 @@ export class SessionTurns {
   }
 
   async steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
-    const ready = this.#place.ready();
+    const ready = this.#host.ready();
     if (this.#turn === undefined || ready === undefined || this.#preparing.length > 0) {
       this.send(input);
       return "sent";
@@ -157,7 +157,7 @@ export class SessionTurns {
   }
 
   #takeTold(): AttachedText[] {
-    const report = this.#place.changes()?.takeReport();
+    const report = this.#host.changes()?.takeReport();
     return [...this.#told.splice(0), ...(report === undefined ? [] : [report])];
   }
 
@@ -170,7 +170,7 @@ export class SessionTurns {
   #watch(input: ChatInput, steered: Prompt): void {
     this.#steering.set(input, steered);
     this.#steered.add(steered);
-    this.#place.changed();
+    this.#host.changed();
     steered.result
       .catch((error: unknown) => this.#complain(error))
       .finally(() => {
@@ -213,14 +213,14 @@ export class SessionTurns {
     // what the agent has not taken yet is withdrawn by itself
     for (const steered of this.#steering.values()) steered.cancel();
     if (this.#prompt !== undefined) this.#prompt.cancel();
-    else if (this.#preparing.length === 0) this.#place.ready()?.session.cancel();
+    else if (this.#preparing.length === 0) this.#host.ready()?.session.cancel();
     this.#skip?.();
-    this.#place.changed();
+    this.#host.changed();
   }
 
   /** Stops the turn, ends the agent if it does not stop, and starts it again. */
   async force(): Promise<void> {
-    const ready = this.#place.ready();
+    const ready = this.#host.ready();
     if (this.#turn === undefined) return;
     this.cancel();
     await ready?.session.stopAgent();
@@ -228,7 +228,7 @@ export class SessionTurns {
     try {
       await ready?.session.activate();
     } catch (error) {
-      await this.#place.crashed(error);
+      await this.#host.crashed(error);
     }
   }
 
@@ -239,28 +239,28 @@ export class SessionTurns {
 
   /** Sends the next prompt, if there is one and nothing is in its way. An agent that works has a turn without one. */
   pump(): void {
-    const ready = this.#place.ready();
+    const ready = this.#host.ready();
     if (this.#turn !== undefined || ready === undefined) return;
     const isWorking = workStates.has(ready.session.state);
     const input = isWorking ? undefined : this.#queue.next();
     if (input === undefined && !isWorking) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
     this.#preparing = this.#sending = input === undefined ? [] : [input.text];
-    this.#place.changed();
+    this.#host.changed();
     this.#end = this.#run(input, ready);
   }
 
   #queueChanged(): void {
-    this.#place.changed();
+    this.#host.changed();
     this.pump();
   }
 
   /** One turn. It never rejects. */
   async #run(input: ChatInput | undefined, ready: Ready): Promise<void> {
     // the time in which the user was asked is not the agent's
-    const worked = () => performance.now() - this.#place.waitedMs();
+    const worked = () => performance.now() - this.#host.waitedMs();
     const started = worked();
-    const changes = this.#place.changes();
+    const changes = this.#host.changes();
     let result: PromptResult = { stopReason: "error" };
     this.#hasBegun = false;
     try {
@@ -288,8 +288,8 @@ export class SessionTurns {
     this.#turn = undefined;
     this.#sending = [];
     const durationMs = worked() - started;
-    this.#place.ended({ result, durationMs, ...(changed && { changed }) });
-    this.#place.changed();
+    this.#host.ended({ result, durationMs, ...(changed && { changed }) });
+    this.#host.changed();
     this.pump();
   }
 
@@ -335,7 +335,7 @@ export class SessionTurns {
     if (!this.#hasBegun && input !== undefined) this.#queue.addFirst(input);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
-    if (hasEnded) await this.#place.crashed(error);
+    if (hasEnded) await this.#host.crashed(error);
     else this.#complain(error);
     return undefined;
   }
@@ -365,7 +365,7 @@ export class SessionTurns {
   #prepared(): void {
     if (this.#preparing.length === 0) return;
     this.#preparing = [];
-    this.#place.changed();
+    this.#host.changed();
   }
 
   async #content(
@@ -377,14 +377,14 @@ export class SessionTurns {
     const accepts = host.agent.running?.capabilities;
     if (accepts === undefined) throw new Error("the agent has not been started");
     const { content, notes } = await promptBlocks(input, told, { cwd: session.cwd, accepts });
-    for (const note of notes) this.#place.notice("info", safeLine(note));
+    for (const note of notes) this.#host.notice("info", safeLine(note));
     return content;
   }
 
   #complain(error: unknown): void {
-    this.#place.notice("error", safeLine(error instanceof Error ? error.message : String(error)));
+    this.#host.notice("error", safeLine(error instanceof Error ? error.message : String(error)));
   }
 }
 
 type StateUpdate = Extract<SessionUpdate, { sessionUpdate: "state_update" }>;
-type Ready = NonNullable<ReturnType<TurnPlace["ready"]>>;
+type Ready = NonNullable<ReturnType<TurnHost["ready"]>>;

@@ -1,8 +1,8 @@
 // Opens the conversation on the screen of this process, and ends with it.
 
+import { sleep } from "@parley/acp/jsonrpc";
 import { openScreen } from "../../screen/open-screen.ts";
 import { painter, type ThemeName } from "../../terminal/paint.ts";
-import { aborted } from "../conversation/aborted.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 
@@ -40,7 +40,7 @@ export async function showInline(conversation: Conversation, options: InlineOpti
       ...(review && { review }),
     });
     loadColours(conversation, face);
-    await Promise.race([face.left, aborted(ending)]);
+    await Promise.race([face.left, sleep(Number.POSITIVE_INFINITY, ending)]);
     face.leave();
   } finally {
     screen.close();

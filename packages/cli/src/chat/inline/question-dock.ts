@@ -56,8 +56,8 @@ export class QuestionDock {
       return false;
     }
     const isAfterAnother = now - this.#goneAt < afterAnotherMs;
-    const place = { agent: agent.asker, cwd, paint, screen: this.#screen, count, isAfterAnother };
-    this.#asked = { question: first, sheet: questionSheet(first, place) };
+    const options = { agent: agent.asker, cwd, paint, screen: this.#screen, count, isAfterAnother };
+    this.#asked = { question: first, sheet: questionSheet(first, options) };
     return true;
   }
 

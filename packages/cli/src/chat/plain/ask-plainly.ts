@@ -8,7 +8,7 @@ import { safeLine } from "../../terminal/sanitise.ts";
 import type { ConversationSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { LineInput } from "./typed-lines.ts";
 
-export interface PlainPlace {
+export interface PlainTerminal {
   readonly lines: LineInput;
   readonly paint: Paint;
   write(text: string): void;
@@ -18,7 +18,7 @@ export interface PlainPlace {
 export async function askPlainly(
   session: ConversationSession,
   question: OpenQuestion,
-  { lines, paint, write }: PlainPlace,
+  { lines, paint, write }: PlainTerminal,
   over: AbortSignal,
 ): Promise<void> {
   const either = (other: AbortSignal | undefined) =>
@@ -32,8 +32,8 @@ export async function askPlainly(
     write(`${paint("dim", `${question.from}, started by ${session.agent.name}, asks:`)}\n`);
   switch (question.kind) {
     case "permission": {
-      const place = { agent, cwd: session.cwd };
-      return question.answer(await askPermission(question.question, place, questions, paint));
+      const source = { agent, cwd: session.cwd };
+      return question.answer(await askPermission(question.question, source, questions, paint));
     }
     case "elicitation":
       return question.answer(await askElicitation(question.question, agent, questions, paint));

@@ -10,7 +10,7 @@ export interface Choice<Value> {
   readonly value: Value;
 }
 
-export interface PickPlace {
+export interface PickInput {
   readonly lines: LineInput;
   say(text: string): void;
 }
@@ -19,7 +19,7 @@ export interface PickPlace {
 export async function pickByNumber<Value>(
   title: string,
   choices: readonly Choice<Value>[],
-  { lines, say }: PickPlace,
+  { lines, say }: PickInput,
 ): Promise<Value | undefined> {
   if (choices.length === 0) {
     say(`${title}: none`);

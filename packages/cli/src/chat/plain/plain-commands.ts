@@ -18,7 +18,7 @@ import { chatCommands } from "../keys/keys-and-commands.ts";
 import { UnknownCommands } from "../keys/unknown-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { type Choice, pickByNumber } from "./pick-by-number.ts";
-import { type PlainReviewPlace, reviewPlainly, takeBackPlainly } from "./plain-review.ts";
+import { type PlainReviewOptions, reviewPlainly, takeBackPlainly } from "./plain-review.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 export interface PlainCommandsOptions {
@@ -118,9 +118,9 @@ export class PlainCommands {
       case "review":
         return this.#reviewed(reviewPlainly);
       case "undo":
-        return this.#reviewed((place) => takeBackPlainly((review) => review.undoTurn(), place));
+        return this.#reviewed((options) => takeBackPlainly((review) => review.undoTurn(), options));
       case "redo":
-        return this.#reviewed((place) => takeBackPlainly((review) => review.redoLast(), place));
+        return this.#reviewed((options) => takeBackPlainly((review) => review.redoLast(), options));
       case "files":
         return this.#files();
       default:
@@ -295,7 +295,7 @@ export class PlainCommands {
 
   // ---- what was changed
 
-  async #reviewed(work: (place: PlainReviewPlace) => Promise<void>): Promise<void> {
+  async #reviewed(work: (options: PlainReviewOptions) => Promise<void>): Promise<void> {
     const session = this.#session;
     const review = this.#options.review(session);
     if (review === undefined) return this.#say("Changes are not followed here.");

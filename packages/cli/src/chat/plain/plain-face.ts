@@ -1,6 +1,7 @@
 // The append-only face of a conversation, for screen readers, dumb terminals and pipes.
 
 import type { Entry } from "@parley/acp";
+import { sleep } from "@parley/acp/jsonrpc";
 import { drawItem } from "../../draw/draw-item.ts";
 import { turnSummaryLines } from "../../draw/usage-text.ts";
 import { bufferedOutput } from "../../printers/output.ts";
@@ -8,7 +9,6 @@ import { TextPrinter } from "../../printers/text-printer.ts";
 import { painter } from "../../terminal/paint.ts";
 import { messageLines, safeLine } from "../../terminal/sanitise.ts";
 import { columnsOf } from "../../terminal/wrap-line.ts";
-import { aborted } from "../conversation/aborted.ts";
 import type {
   Conversation,
   ConversationEvent,
@@ -36,7 +36,7 @@ export async function showPlainly(
 ): Promise<number> {
   const face = new PlainFace(conversation, review);
   try {
-    return await Promise.race([face.left, aborted(ending).then(() => 0)]);
+    return await Promise.race([face.left, sleep(Number.POSITIVE_INFINITY, ending).then(() => 0)]);
   } finally {
     face.close();
   }

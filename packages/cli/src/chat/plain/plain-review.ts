@@ -9,9 +9,9 @@ import { safeLine } from "../../terminal/sanitise.ts";
 import { type NamedResult, resultLines } from "../review/result-lines.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { changedLine, hunkLines } from "../sheets/review-lines.ts";
-import { type PickPlace, pickByNumber } from "./pick-by-number.ts";
+import { type PickInput, pickByNumber } from "./pick-by-number.ts";
 
-export interface PlainReviewPlace extends PickPlace {
+export interface PlainReviewOptions extends PickInput {
   readonly review: SessionReview;
   readonly cwd: string;
   readonly paint: Paint;
@@ -26,8 +26,8 @@ interface OpenHunk {
 }
 
 /** Goes on until the user chooses nothing. */
-export async function reviewPlainly(place: PlainReviewPlace): Promise<void> {
-  const { review, cwd, say } = place;
+export async function reviewPlainly(options: PlainReviewOptions): Promise<void> {
+  const { review, cwd, say } = options;
   // opens it: before, nobody knows what is stored
   await review.changes();
   for (const text of review.notCovered) say(`Not covered: ${safeLine(text)}`);
@@ -37,36 +37,36 @@ export async function reviewPlainly(place: PlainReviewPlace): Promise<void> {
       file.hunks.filter(({ state }) => state === "open").map((hunk) => ({ file, hunk })),
     );
     const choices = open.map((value) => ({ label: labelOf(value.file, value.hunk, cwd), value }));
-    const chosen = await pickByNumber("Changes to keep or undo", choices, place);
+    const chosen = await pickByNumber("Changes to keep or undo", choices, options);
     if (chosen === undefined) return;
-    await decide(chosen, place);
+    await decide(chosen, options);
   }
 }
 
-async function decide({ file, hunk }: OpenHunk, place: PlainReviewPlace): Promise<void> {
-  const { review, cwd, lines, say } = place;
-  say(hunkText(hunk, file.path, place));
+async function decide({ file, hunk }: OpenHunk, options: PlainReviewOptions): Promise<void> {
+  const { review, cwd, lines, say } = options;
+  say(hunkText(hunk, file.path, options));
   const answer = (await lines.ask("k keeps it, u undoes it, Enter neither: "))?.trim().toLowerCase();
   if (answer === "k") {
     const kept = await review.keep([hunk.id]);
     return say(kept === 0 ? "Not kept: it has changed since it was shown." : "Kept.");
   }
   if (answer !== "u") return;
-  sayIfBusy(place);
+  sayIfBusy(options);
   say(resultLines(await review.undo({ hunks: [hunk.id] }), cwd).join("\n"));
 }
 
 /** Takes back a turn, or an undo. */
 export async function takeBackPlainly(
   work: (review: SessionReview) => Promise<NamedResult | string>,
-  place: PlainReviewPlace,
+  options: PlainReviewOptions,
 ): Promise<void> {
-  sayIfBusy(place);
-  const result = await work(place.review);
-  place.say(typeof result === "string" ? result : resultLines(result, place.cwd).join("\n"));
+  sayIfBusy(options);
+  const result = await work(options.review);
+  options.say(typeof result === "string" ? result : resultLines(result, options.cwd).join("\n"));
 }
 
-function sayIfBusy({ isBusy, say }: PlainReviewPlace): void {
+function sayIfBusy({ isBusy, say }: PlainReviewOptions): void {
   if (isBusy()) say("It is taken back when the turn has ended.");
 }
 
@@ -77,7 +77,7 @@ function labelOf({ path, kind }: FileChange, hunk: Hunk, cwd: string) {
   return safeLine(`${relative(cwd, path)}, ${where}${what}, +${added} -${removed}`);
 }
 
-function hunkText(hunk: Hunk, path: string, { cwd, paint, columns }: PlainReviewPlace): string {
+function hunkText(hunk: Hunk, path: string, { cwd, paint, columns }: PlainReviewOptions): string {
   const width = columns ?? Number.POSITIVE_INFINITY;
   const { about } = hunk;
   const shown = diffLines(

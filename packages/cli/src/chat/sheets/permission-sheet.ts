@@ -9,7 +9,7 @@ import {
   listedChoice,
   noOf,
   notAnAnswer,
-  type QuestionPlace,
+  type QuestionSource,
   shownAnswers,
   usualAnswers,
 } from "../../questions/permission-answers.ts";
@@ -32,7 +32,7 @@ interface Typing {
 
 export class PermissionSheet implements Sheet {
   readonly #question: PermissionQuestion;
-  readonly #place: QuestionPlace;
+  readonly #source: QuestionSource;
   readonly #paint: Paint;
   readonly #answer: (reply: PermissionReply) => void;
   readonly #scrolled = new Scrolled();
@@ -44,12 +44,12 @@ export class PermissionSheet implements Sheet {
 
   constructor(
     question: PermissionQuestion,
-    place: QuestionPlace,
+    source: QuestionSource,
     paint: Paint,
     answer: (reply: PermissionReply) => void,
   ) {
     this.#question = question;
-    this.#place = place;
+    this.#source = source;
     this.#paint = paint;
     this.#answer = answer;
   }
@@ -67,7 +67,7 @@ export class PermissionSheet implements Sheet {
     if (this.#rows?.columns === columns) return this.#rows.rows;
     // everything can be scrolled to: nothing is left out
     const room = { columns, most: Number.POSITIVE_INFINITY };
-    const given = [this.#question, this.#place, this.#paint, room] as const;
+    const given = [this.#question, this.#source, this.#paint, room] as const;
     const lines = [...questionLines(...given), ...(this.#isExpanded ? moreLines(...given) : [])];
     const rows = lines.flatMap((line) => sheetRows(line, columns));
     this.#rows = { columns, rows };
@@ -77,7 +77,7 @@ export class PermissionSheet implements Sheet {
   #foot(): Foot {
     const problem = this.#problem === "" ? [] : [this.#paint("warning", `  ${this.#problem}`)];
     if (this.#typing === undefined)
-      return { lines: problem, answers: shownAnswers(this.#question, this.#place, "n/Enter/Esc") };
+      return { lines: problem, answers: shownAnswers(this.#question, this.#source, "n/Enter/Esc") };
     return { lines: [...problem, this.#paint("dim", "  Enter sends, Esc goes back")], field: this.#typing };
   }
 

@@ -1,7 +1,7 @@
 // The sheet for each kind of question.
 
 import { loginAsker } from "../../agents/login-asker.ts";
-import type { QuestionPlace } from "../../questions/permission-answers.ts";
+import type { QuestionSource } from "../../questions/permission-answers.ts";
 import type { Screen } from "../../screen/screen.ts";
 import { openAddress } from "../../terminal/open-address.ts";
 import type { Paint } from "../../terminal/paint.ts";
@@ -17,7 +17,7 @@ import { Picker } from "./picker.ts";
 import type { Sheet } from "./sheet.ts";
 
 /** Where a question is asked. */
-export interface SheetPlace extends QuestionPlace {
+export interface SheetOptions extends QuestionSource {
   readonly paint: Paint;
   readonly screen: Pick<Screen, "copy" | "suspend">;
   /** How many questions wait, with this one. */
@@ -28,10 +28,10 @@ export interface SheetPlace extends QuestionPlace {
   readonly open?: (url: string) => boolean;
 }
 
-export function questionSheet(question: OpenQuestion, place: SheetPlace): AskedSheet {
-  const { paint, isAfterAnother = false } = place;
-  const above = () => caption(question, place.count());
-  return new AskedSheet(sheetOf(question, place), paint, above, isAfterAnother);
+export function questionSheet(question: OpenQuestion, options: SheetOptions): AskedSheet {
+  const { paint, isAfterAnother = false } = options;
+  const above = () => caption(question, options.count());
+  return new AskedSheet(sheetOf(question, options), paint, above, isAfterAnother);
 }
 
 /** Which of the questions it is, and which subagent asks. */
@@ -41,13 +41,13 @@ function caption({ from }: OpenQuestion, count: number): string {
   return [...which, ...who].join(" · ");
 }
 
-function sheetOf(question: OpenQuestion, place: SheetPlace): Sheet {
-  const { paint, agent } = place;
+function sheetOf(question: OpenQuestion, options: SheetOptions): Sheet {
+  const { paint, agent } = options;
   switch (question.kind) {
     case "permission":
-      return new PermissionSheet(question.question, place, paint, question.answer);
+      return new PermissionSheet(question.question, options, paint, question.answer);
     case "elicitation":
-      return elicitationSheet(question, place);
+      return elicitationSheet(question, options);
     case "login":
       return new Picker({
         title: `Log in to ${agent}`,
@@ -64,7 +64,7 @@ function sheetOf(question: OpenQuestion, place: SheetPlace): Sheet {
     case "credential":
       return new CredentialSheet(question.variable, agent, paint, question.answer);
     case "terminal":
-      return commandSheet(question, place);
+      return commandSheet(question, options);
     case "confirm":
       return new ConfirmSheet({ paint, ...question });
     default:
@@ -72,12 +72,15 @@ function sheetOf(question: OpenQuestion, place: SheetPlace): Sheet {
   }
 }
 
-function elicitationSheet(asked: Extract<OpenQuestion, { kind: "elicitation" }>, place: SheetPlace): Sheet {
-  const { paint, agent, screen } = place;
+function elicitationSheet(
+  asked: Extract<OpenQuestion, { kind: "elicitation" }>,
+  options: SheetOptions,
+): Sheet {
+  const { paint, agent, screen } = options;
   const { question, answer } = asked;
   if (question.mode === "form") return new FormSheet(question, { agent, paint, answer });
   const open = (url: string) => {
-    if ((place.open ?? openAddress)(url)) return "It opens in your browser.";
+    if ((options.open ?? openAddress)(url)) return "It opens in your browser.";
     screen.copy(url);
     return "No browser can be opened here. The address was copied: open it where you have one.";
   };
@@ -85,8 +88,8 @@ function elicitationSheet(asked: Extract<OpenQuestion, { kind: "elicitation" }>,
 }
 
 /** Shows the command, and gives it the terminal if the user agrees. */
-function commandSheet(asked: Extract<OpenQuestion, { kind: "terminal" }>, place: SheetPlace): Sheet {
-  const { agent, paint, screen } = place;
+function commandSheet(asked: Extract<OpenQuestion, { kind: "terminal" }>, options: SheetOptions): Sheet {
+  const { agent, paint, screen } = options;
   const { command, answer } = asked;
   const stopped = 130;
   return new ConfirmSheet({

@@ -23,7 +23,7 @@ const endings = new Map([
 
 const largest = 50 * 1024 * 1024;
 
-export interface AttachmentPlace {
+export interface OpeningOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
   /** A new folder is made in it. */
@@ -33,20 +33,20 @@ export interface AttachmentPlace {
 /** Says what was done. The file stays: the program may read it at any time. */
 export async function openAttachment(
   attachment: Attachment,
-  place: AttachmentPlace = { environment: process.env, platform: process.platform, folder: tmpdir() },
+  options: OpeningOptions = { environment: process.env, platform: process.platform, folder: tmpdir() },
 ): Promise<string> {
   const { what, number, uri } = attachment;
   const bytes = bytesOf(attachment);
   if (bytes === undefined) return uri === undefined ? "it has no contents" : `it is at ${escapedLine(uri)}`;
   if (typeof bytes === "string") return bytes;
   const ending = attachment.text === undefined ? endings.get(attachment.mimeType ?? "") : "txt";
-  const folder = await mkdtemp(join(place.folder, "parley-"));
+  const folder = await mkdtemp(join(options.folder, "parley-"));
   const path = join(folder, `${what}-${number}.${ending ?? "bin"}`);
   await writeFile(path, bytes, { mode: 0o600, flag: "wx" });
-  const opener = ending === undefined ? undefined : openerOf(place.environment, place.platform);
+  const opener = ending === undefined ? undefined : openerOf(options.environment, options.platform);
   if (opener === undefined) return `written to ${path}`;
   const [command = "", ...args] = opener;
-  const env = outsideWorkspace(place.environment);
+  const env = outsideWorkspace(options.environment);
   const child = spawn(command, [...args, path], { stdio: "ignore", detached: true, env });
   // whoever has no opener has the path on the screen
   child.once("error", () => undefined);

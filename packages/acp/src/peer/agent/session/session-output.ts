@@ -77,9 +77,9 @@ export class SessionOutput {
     return this.#sent(this.sender.sendEncoded(this.#sessionId, update, `${this.#chunk.message}${json}}}}}`));
   }
 
-  /** Throws when the update could not be sent, now or in a replay. */
+  /** Throws when the echo of a message could not be sent, now or in a replay. Editions with an echo show it as it is. */
   check(update: SessionUpdate): void {
-    for (const message of [this.#newEdition().encode(update) ?? []].flat())
+    for (const message of [this.#edition.encode(update) ?? []].flat())
       this.sender.checkUpdate(this.#sessionId, message);
   }
 

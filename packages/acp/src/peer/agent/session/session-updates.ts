@@ -1,5 +1,6 @@
 // Checks, stores and sends the updates of one session.
 
+import { unwritableError } from "../../../base/unwritable.ts";
 import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
@@ -13,7 +14,7 @@ import type { SessionLog } from "./session-log.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
 
-export type SessionState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
+export type ReportedState = Extract<StateUpdate, { state: "idle" | "running" | "requires_action" }>;
 
 /** The promise of everything that needs no waiting: one for all, since most updates are sent at once. */
 export const sentAtOnce: Promise<void> = Promise.resolve();
@@ -32,7 +33,7 @@ export class SessionUpdates {
   /** For updates that are not part of the history. */
   readonly output: SessionOutput;
   readonly client: ClientRequests;
-  #state: SessionState = { state: "idle" };
+  #state: ReportedState = { state: "idle" };
   isClosed = false;
   #idPrefix: string | undefined;
   #ids = 0;
@@ -81,7 +82,7 @@ export class SessionUpdates {
     }
     this.work.check(update);
     // made once: it is the copy of what was said, the entry, and mostly the message
-    const text = JSON.stringify(update);
+    const text = jsonOf(update);
     const sent = this.output.show(update, text);
     this.log.update(update.sessionUpdate, text);
     this.work.apply(update);
@@ -107,7 +108,7 @@ export class SessionUpdates {
   updateStored(update: SessionUpdate): Promise<void> {
     if (this.isClosed) return Promise.resolve();
     this.check(update);
-    const text = JSON.stringify(update);
+    const text = jsonOf(update);
     const release = this.output.hold(update, text);
     this.log.update(update.sessionUpdate, text);
     this.work.apply(update);
@@ -147,12 +148,20 @@ export class SessionUpdates {
     this.sender.log("warn", message, { sessionId: this.sessionId });
   }
 
+  /** Logs a call that comes too late. The promise rejects, and need not be awaited: a timer must not end the process. */
+  late(error: Error): Promise<never> {
+    this.warnOnce(error.message);
+    const failed = Promise.reject(error);
+    failed.catch(() => undefined);
+    return failed;
+  }
+
   storeFailed(error: unknown): void {
     this.sender.log("error", "the session's store failed", { sessionId: this.sessionId, error });
   }
 
   /** Reports the state of the session. A client that comes back gets it again. Throws when it is not valid. */
-  setState(state: SessionState): void {
+  setState(state: ReportedState): void {
     const update: SessionUpdate = { sessionUpdate: "state_update", ...state, ...this.#background() };
     // the app has a say in the end of a turn alone
     if (state.state === "idle") this.checkSchema(update);
@@ -173,9 +182,9 @@ export class SessionUpdates {
   }
 
   /** The current state. Only the end of a turn says why it ended. */
-  get snapshot(): SessionState {
+  get snapshot(): ReportedState {
     const { state } = this.#state;
-    const now: SessionState = state === "idle" ? { state } : { state };
+    const now: ReportedState = state === "idle" ? { state } : { state };
     return { ...now, ...this.#background() };
   }
 
@@ -223,5 +232,13 @@ export class SessionUpdates {
     this.isClosed = true;
     this.output.close();
     return this.log.close().catch((error: unknown) => this.storeFailed(error));
+  }
+}
+
+function jsonOf(update: SessionUpdate): string {
+  try {
+    return JSON.stringify(update);
+  } catch (error) {
+    throw unwritableError(`update ${JSON.stringify(update.sessionUpdate)}`, update, error);
   }
 }

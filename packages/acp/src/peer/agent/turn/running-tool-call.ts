@@ -92,12 +92,14 @@ export class RunningToolCall implements ToolCall {
   };
 
   readonly update: ToolCall["update"] = (patch) => {
-    this.#host.checkOpen("tool.update");
+    const late = this.#late("tool.update");
+    if (late !== undefined) return late;
     return this.#send(patch);
   };
 
   readonly add: ToolCall["add"] = (content) => {
-    this.#host.checkOpen("tool.add");
+    const late = this.#late("tool.add");
+    if (late !== undefined) return late;
     if (typeof content !== "string" && !isObject(content))
       throw new TypeError(`tool.add: expected text or content of a tool call, got ${argumentText(content)}`);
     const item = typeof content === "string" ? textItem(content) : content;
@@ -108,7 +110,8 @@ export class RunningToolCall implements ToolCall {
   };
 
   readonly diff: ToolCall["diff"] = (change) => {
-    this.#host.checkOpen("tool.diff");
+    const late = this.#late("tool.diff");
+    if (late !== undefined) return late;
     const item: ToolCallContent = { type: "diff", ...textDiff(checkedChange(change)) };
     this.#propose();
     return this.#append(item);
@@ -130,7 +133,8 @@ export class RunningToolCall implements ToolCall {
   };
 
   readonly requestPermission: ToolCall["requestPermission"] = (options = {}) => {
-    this.#host.checkOpen("tool.requestPermission");
+    const late = this.#late("tool.requestPermission");
+    if (late !== undefined) return late;
     if (!isObject(options))
       throw new TypeError(
         `tool.requestPermission: expected an object such as { description }, got ${argumentText(options)}`,
@@ -139,7 +143,8 @@ export class RunningToolCall implements ToolCall {
   };
 
   readonly finish: ToolCall["finish"] = (status, patch = {}) => {
-    this.#host.checkOpen("tool.finish");
+    const late = this.#late("tool.finish");
+    if (late !== undefined) return late;
     return this.#end(status, patch);
   };
 
@@ -170,6 +175,21 @@ export class RunningToolCall implements ToolCall {
   leave(problem: string | undefined): Promise<void> {
     if (problem !== undefined) return this.#fail(new Error(problem));
     return this.#end(this.#isCancelled ? "cancelled" : "failed");
+  }
+
+  /** The rejection of a call that comes after the turn. One after the end of this call alone is sent, and logged. */
+  #late(method: string): Promise<never> | undefined {
+    const { updates } = this.#host;
+    try {
+      this.#host.checkOpen(method);
+    } catch (error) {
+      return updates.late(error as Error); // what it throws
+    }
+    if (this.hasEnded && method !== "tool.finish")
+      updates.warnOnce(
+        `${method}() was called after the tool call had ended, so clients see a change of an ended call: await everything in the function of turn.tool(), and call tool.finish() last`,
+      );
+    return undefined;
   }
 
   get #isCancelled(): boolean {

@@ -97,17 +97,17 @@ export class RunningTurn implements Turn, ToolHost {
   }
 
   readonly say: Turn["say"] = (content) => {
-    if (this.hasEnded) throw turnEnded("turn.say");
+    if (this.hasEnded) return this.#late("turn.say");
     return this.#chunk("agent_message_chunk", content);
   };
 
   readonly think: Turn["think"] = (content) => {
-    if (this.hasEnded) throw turnEnded("turn.think");
+    if (this.hasEnded) return this.#late("turn.think");
     return this.#chunk("agent_thought_chunk", content);
   };
 
   readonly plan: Turn["plan"] = (entries, planId = "main") => {
-    this.checkOpen("turn.plan");
+    if (this.hasEnded) return this.#late("turn.plan");
     if (!Array.isArray(entries))
       throw new TypeError(`turn.plan: expected a list of all entries, got ${argumentText(entries)}`);
     return this.#show({
@@ -117,7 +117,7 @@ export class RunningTurn implements Turn, ToolHost {
   };
 
   readonly tool: Turn["tool"] = (start, run) => {
-    this.checkOpen("turn.tool");
+    if (this.hasEnded) return this.#late("turn.tool");
     checkTool("turn.tool", start, run);
     const running = this.#tool(start, run);
     // its status says how it ended: a call that nobody awaits must not end the process
@@ -152,17 +152,17 @@ export class RunningTurn implements Turn, ToolHost {
   };
 
   readonly requestPermission: Turn["requestPermission"] = (question) => {
-    this.checkOpen("turn.requestPermission");
+    if (this.hasEnded) return this.#late("turn.requestPermission");
     return handled(this.questions.permission(typeof question === "string" ? { title: question } : question));
   };
 
   readonly elicit: Turn["elicit"] = (request) => {
-    this.checkOpen("turn.elicit");
+    if (this.hasEnded) return this.#late("turn.elicit");
     return handled(this.questions.elicit(request));
   };
 
   readonly notice: Turn["notice"] = (severity, title, description) => {
-    this.checkOpen("turn.notice");
+    if (this.hasEnded) return this.#late("turn.notice");
     return this.#show({
       sessionUpdate: "notice",
       severity,
@@ -172,12 +172,12 @@ export class RunningTurn implements Turn, ToolHost {
   };
 
   readonly usage: Turn["usage"] = (usage) => {
-    this.checkOpen("turn.usage");
+    if (this.hasEnded) return this.#late("turn.usage");
     return this.#show({ sessionUpdate: "usage_update", ...usage });
   };
 
   readonly update: Turn["update"] = (update) => {
-    this.checkOpen("turn.update");
+    if (this.hasEnded) return this.#late("turn.update");
     return this.send(completeUpdate(update));
   };
 
@@ -189,6 +189,10 @@ export class RunningTurn implements Turn, ToolHost {
 
   checkOpen(method: string): void {
     if (this.hasEnded) throw turnEnded(method);
+  }
+
+  #late(method: string): Promise<never> {
+    return this.updates.late(turnEnded(method));
   }
 
   cancel(): void {

@@ -29,10 +29,7 @@ export function turnClient(
   };
 
   function checkOpen(): void {
-    if (isClosed)
-      throw new Error(
-        "the turn has ended: turn.client sends nothing any more; await it in the prompt handler",
-      );
+    if (isClosed) throw clientGone();
   }
 
   /** The services of the client that has the session now, and of no other: a terminal is gone with its client. */
@@ -103,7 +100,7 @@ export function turnClient(
       return updates.sender.client.capabilities.terminal ? terminals : undefined;
     },
     request(method, params, { signal } = {}) {
-      checkOpen();
+      if (isClosed) return updates.late(clientGone());
       const send = (asked: SessionSender, until: AbortSignal) =>
         asked.requestExtension(method, params, { signal: until });
       return updates.client.ask(method, send, either(turnSignal, signal));
@@ -124,4 +121,8 @@ function unlessReplaced(error: unknown): void {
 
 function either(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {
   return second === undefined ? first : AbortSignal.any([first, second]);
+}
+
+function clientGone(): Error {
+  return new Error("the turn has ended: turn.client sends nothing any more; await it in the prompt handler");
 }

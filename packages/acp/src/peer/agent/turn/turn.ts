@@ -130,7 +130,7 @@ export interface AgentSession<Data = unknown> {
 
 /**
  * One turn of an agent: the prompt, and what the agent can send and ask while it works on it. Methods that send return a
- * promise that waits while the client is slow: await it. After the turn has ended they throw; use `session.update` or
+ * promise that waits while the client is slow: await it. After the turn has ended they fail; use `session.update` or
  * `session.runTurn` instead. `Data` is the type of `session.data`.
  *
  * @example

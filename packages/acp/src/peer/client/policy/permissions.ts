@@ -30,7 +30,7 @@ export interface AskedSession extends ClientSession {
   record(body: EntryBody): void;
 }
 
-interface Verdict {
+interface PolicyVerdict {
   readonly decision: "allow" | "ask" | "deny";
   readonly reason?: string;
 }
@@ -111,7 +111,7 @@ export class Permissions {
   ): Promise<() => void> {
     const { questions } = session;
     const { cancels } = questions;
-    const verdict = await questions.answer<Verdict | undefined>(signal, undefined, (either) =>
+    const verdict = await questions.answer<PolicyVerdict | undefined>(signal, undefined, (either) =>
       this.#decide(policy, effect, { session, signal: either }),
     );
     if (verdict === undefined) throw denied("the user has cancelled");
@@ -151,7 +151,11 @@ export class Permissions {
     return outcome;
   }
 
-  async #decide(policy: ClientPolicy, request: PolicyRequest, context: RequestContext): Promise<Verdict> {
+  async #decide(
+    policy: ClientPolicy,
+    request: PolicyRequest,
+    context: RequestContext,
+  ): Promise<PolicyVerdict> {
     let given: unknown;
     try {
       given = await policy.decide(request, context);

@@ -24,6 +24,14 @@ export interface MetaOptions {
 }
 
 /**
+ * The signal and the custom data of one request.
+ */
+export interface CallOptions extends MetaOptions {
+  /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
  * The answer to a request that has no other result.
  */
 export interface CallResult {
@@ -148,27 +156,27 @@ export interface ClientSession {
    *
    * @throws {TypeError} When the call cannot be cancelled alone (as a rejection).
    */
-  cancelToolCall(toolCallId: string, options?: MetaOptions): Promise<CallResult>;
+  cancelToolCall(toolCallId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Cancels one terminal that the agent shows; its end arrives as an update. Only v2 agents support this, and only for
    * terminals with `capabilities.cancel`.
    *
    * @throws {TypeError} When the terminal cannot be cancelled (as a rejection).
    */
-  cancelTerminal(terminalId: string, options?: MetaOptions): Promise<CallResult>;
+  cancelTerminal(terminalId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Sets an option of the session: to one of the values of a choice, to true or false, or, for an option of type `_json`,
    * to any JSON value. Resolves when the agent has accepted the value.
    *
    * @throws {TypeError} When the session has no such option (as a rejection).
    */
-  setConfigOption(configId: string, value: JsonValue, options?: MetaOptions): Promise<CallResult>;
+  setConfigOption(configId: string, value: JsonValue, options?: CallOptions): Promise<CallResult>;
   /**
    * Sets the mode: a shorter form of `setConfigOption` for the option of category "mode".
    *
    * @throws {TypeError} When the session has no modes (as a rejection).
    */
-  setMode(modeId: string, options?: MetaOptions): Promise<CallResult>;
+  setMode(modeId: string, options?: CallOptions): Promise<CallResult>;
   /**
    * Sets the title. Resolves with the `title` that the agent has stored; it arrives as a `session_info_update` too. Needs
    * `capabilities.setTitle` and the unstable feature "session_title".
@@ -176,9 +184,12 @@ export interface ClientSession {
    * @throws {TypeError} When the agent does not offer it (as a rejection).
    * @experimental
    */
-  setTitle(title: string, options?: MetaOptions): Promise<TitleResult>;
-  /** Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. */
-  close(options?: MetaOptions): Promise<CallResult>;
+  setTitle(title: string, options?: CallOptions): Promise<TitleResult>;
+  /**
+   * Cancels the work of the session and closes it at the agent, which keeps the stored data. Afterwards nothing can be sent. A
+   * signal that aborts ends the wait only.
+   */
+  close(options?: CallOptions): Promise<CallResult>;
   /** The same as `close`, for `await using`. Does nothing if the session has ended. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -33,7 +33,7 @@ export class SessionEvents {
 
   onUpdate(listener: SessionListener<SessionUpdate>): () => void {
     this.#checkOver();
-    addListener("onUpdate", this.#updateListeners, listener);
+    this.#add("onUpdate", this.#updateListeners, listener);
     if (!this.#updatesClaimed) {
       for (const entry of this.#claim()) if (entry.kind === "update") this.#call(listener, entry.update);
     }
@@ -43,7 +43,7 @@ export class SessionEvents {
 
   onEntry(listener: SessionListener<Entry>): () => void {
     this.#checkOver();
-    addListener("onEntry", this.#entryListeners, listener);
+    this.#add("onEntry", this.#entryListeners, listener);
     if (!this.#entriesClaimed) for (const entry of this.#claim()) this.#call(listener, entry);
     this.#entriesClaimed = true;
     return () => this.#entryListeners.delete(listener);
@@ -91,6 +91,12 @@ export class SessionEvents {
     return this.#backlog?.entries ?? [];
   }
 
+  #add<Value>(name: string, listeners: Set<SessionListener<Value>>, listener: SessionListener<Value>): void {
+    addListener(name, listeners, listener);
+    if (listeners.size === manyListeners)
+      this.#log("warn", `the session has ${manyListeners} listeners of ${name}; ${removeListeners}`, {});
+  }
+
   #checkOver(): void {
     if (this.#isOver) this.#log("warn", overListener, {});
   }
@@ -116,6 +122,9 @@ export class SessionEvents {
   }
 }
 
+/** A program that adds one for each prompt and removes none is slower with each prompt. */
+const manyListeners = 100;
+const removeListeners = "remove those that are not needed, with the function that each registration returned";
 const lateListener =
   "a listener was registered late and has missed updates; pass it to newSession, loadSession or resumeSession as " +
   "onUpdate or onEntry";

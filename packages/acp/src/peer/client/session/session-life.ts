@@ -1,7 +1,9 @@
 // Whether a session can still be used, and why not.
 
+import { abortable } from "../../../base/abortable.ts";
 import { ConnectionError } from "../../../jsonrpc/errors.ts";
 import type { CallResult, SessionEnd } from "./client-session.ts";
+import { checkSignal } from "./prompt-handle.ts";
 
 export class SessionLife {
   readonly closed: Promise<SessionEnd>;
@@ -32,12 +34,17 @@ export class SessionLife {
   }
 
   /** Closes it once. What fails may be tried again: the session is then still open at the agent. */
-  closeOnce(close: () => Promise<CallResult>): Promise<CallResult> {
+  closeOnce(signal: AbortSignal | undefined, close: () => Promise<CallResult>): Promise<CallResult> {
+    checkSignal("close", signal);
     this.#closing ??= close().catch((error: unknown) => {
       this.#closing = undefined;
       throw error;
     });
-    return this.#closing;
+    return abortable(
+      signal,
+      this.#closing,
+      ({ reason }) => new ConnectionError("aborted", "close: aborted", { cause: reason }),
+    );
   }
 
   end(): void {

@@ -16,7 +16,7 @@ import type { EditionName } from "../../edition/negotiate.ts";
 import { closesSession } from "../../edition/pass-through.ts";
 import { authStatusFromWire, listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { ConnectionError } from "../../jsonrpc/errors.ts";
+import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
@@ -24,9 +24,9 @@ import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
-import { activation, checkSessionId } from "./activation.ts";
+import { activation, checkSessionId, namelessSession } from "./activation.ts";
 import {
-  abortable,
+  abortableCall,
   abortError,
   checkAbsolute,
   checkCall,
@@ -67,7 +67,7 @@ export interface ClientConnectionParts {
 type OpeningCall = (opening: Activation) => WireCall;
 
 /** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
-export class LiveClientConnection implements ClientConnection {
+export class ConnectedAgent implements ClientConnection {
   readonly closed: Promise<ConnectionError>;
   readonly #wire: ClientWire;
   readonly #dispatch: ClientDispatch;
@@ -300,7 +300,7 @@ export class LiveClientConnection implements ClientConnection {
   #call(method: string, params: unknown, given: CallOptions & SentHook): Promise<object> {
     checkCall(method, given);
     const { signal, sent } = given;
-    return abortable(signal, method, () => this.#wire.request(method, params, { sent, signal }));
+    return abortableCall(signal, method, () => this.#wire.request(method, params, { sent, signal }));
   }
 
   /** Gives the session its tools before the request that opens it. */
@@ -344,8 +344,8 @@ export class LiveClientConnection implements ClientConnection {
         return session;
       };
       const send = () => this.#wire.request(method, params, { receive, sent, signal });
-      if (early === undefined) return abortable(signal, method, send);
-      return abortable(signal, method, () => early.replaying(send)).catch((error: unknown) => {
+      if (early === undefined) return abortableCall(signal, method, send);
+      return abortableCall(signal, method, () => early.replaying(send)).catch((error: unknown) => {
         // one that was open before is still open
         if (!isKnown) this.#dispatch.forget(early.sessionId);
         throw error;
@@ -387,8 +387,4 @@ export class LiveClientConnection implements ClientConnection {
     this.#names.set(sessionId, names);
     return names;
   }
-}
-
-function namelessSession(method: string): ConnectionError {
-  return new ConnectionError("protocol", `${method}: result/sessionId must not be empty`);
 }
