@@ -22,8 +22,8 @@ const obeyed: ReadonlyMap<string, readonly string[]> = new Map([
 /** More worktrees and included files than this are not looked at. */
 const limit = 200;
 
-/** More folders than this are not searched for submodules. */
-const modulesLimit = 3_000;
+/** More folders than this are not searched for submodules. Where there are more, the folder of all counts as one. */
+const modulesLimit = 20_000;
 
 /** What the settings of the user say about all repositories: the folders of hooks, and the files that hold the settings. */
 export interface GitSettings {
@@ -128,13 +128,25 @@ export function followConfig(start: readonly string[]): GitSettings {
   return { hooks, files: [...files] };
 }
 
-/** The values of a setting in a config of git, of whichever section. */
+/** The values of a setting in a config of git, of whichever section. In linear time: a command may have written the text. */
 function valuesOf(name: string, text: string): readonly string[] {
-  const pattern = new RegExp(
-    `^\\s*(?:\\[[^\\]]*\\]\\s*)?${name}\\s*=\\s*(?:"([^"\\n]+)"|([^"\\n;#]+))`,
-    "gim",
-  );
-  return Array.from(text.matchAll(pattern), ([, quoted, plain = ""]) => quoted ?? plain.trim());
+  return settingsIn(text).flatMap((setting) => {
+    const [, key = "", quoted, plain = ""] =
+      /^([a-z][a-z0-9-]*)\s*=\s*(?:"([^"]+)"|([^";#]+))/i.exec(setting) ?? [];
+    return key.toLowerCase() === name.toLowerCase() ? [quoted ?? plain.trim()] : [];
+  });
+}
+
+/** The lines of a config of git, without the names of sections. */
+function settingsIn(text: string): readonly string[] {
+  return text.split(/(?<!\\)\r?\n/).map((line) => {
+    let setting = line.replaceAll(/\\\r?\n/g, "").trim();
+    for (let end = 0; setting.startsWith("[") && end >= 0; ) {
+      end = setting.indexOf("]");
+      if (end >= 0) setting = setting.slice(end + 1).trimStart();
+    }
+    return setting;
+  });
 }
 
 function atHome(path: string, base: string): string {
@@ -194,7 +206,7 @@ function inModules(folder: string): readonly string[] {
   const found: string[] = [];
   const open = [join(folder, "modules")];
   for (const path of open) {
-    if (open.length > modulesLimit) break;
+    if (open.length > modulesLimit) return [...found, join(folder, "modules")];
     const names = linkTarget(path) === undefined ? entriesIn(path) : undefined;
     if (names === undefined || looksLikeRepository(names)) found.push(path);
     else
@@ -240,13 +252,13 @@ export function gitFolderOf(root: string): string | undefined {
 
 /** The work tree that the config of a submodule names. */
 function worktreeOfModule(folder: string): string | undefined {
-  const named = /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(smallText(join(folder, "config")) ?? "")?.[1];
+  const [named] = valuesOf("worktree", smallText(join(folder, "config")) ?? "");
   return named === undefined ? undefined : realPath(resolve(folder, named));
 }
 
-/** Settings that git itself writes into a new repository. They name no program. */
-const plainSetting =
-  /^\s*(?:(?:[#;].*)?|\[(?:core|user|init|extensions|(?:remote|branch|submodule) "[^"\\]*")\]|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|url|fetch|merge|remote|active|name|email|objectformat|refstorage|tagopt)\s*=.*[^\\])\s*$/i;
+/** Lines that git itself writes into the config of a new repository. They name no program. Without blanks around them. */
+const plainLine =
+  /^(?:$|[#;]|\[(?:core|user|init|extensions|(?:remote|branch|submodule) "[^"\\]*")\]$|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|worktree|url|fetch|merge|remote|active|name|email|objectformat|refstorage|tagopt)\b[ \t]*=(?!.*\\$))/i;
 
 /**
  * What a command has put into a repository that it created, and that git would run or obey: hooks that are no samples, and
@@ -277,7 +289,7 @@ function isPlain(path: string): boolean {
     basename(path) !== "commondir" &&
     (smallText(path)
       ?.split("\n")
-      .every((line) => plainSetting.test(line)) ??
+      .every((line) => plainLine.test(line.trim())) ??
       false)
   );
 }

@@ -1,7 +1,7 @@
 // Finds hooks and settings below the roots. Later searches read only the folders that have changed.
 
 import { type BigIntStats, type Dirent, lstatSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isProjectFolder } from "../paths/project-folders.ts";
 import {
   isInstalledFolder,
@@ -119,7 +119,7 @@ export class WatchedFolders {
     for (const entry of entries) {
       const child = join(path, entry.name);
       if (isRepositoryFolder(entry.name)) continue;
-      if (isObeyedPath(relative(root, child))) obeyed.push(child);
+      if (isObeyedPath(path === root ? entry.name : `${basename(path)}/${entry.name}`)) obeyed.push(child);
       else if (isGuessed(entry.name)) guessed.push(child);
       else if (entry.isDirectory() && !isPartOfProject && !isInstalledFolder(entry.name))
         children.push(child);

@@ -436,3 +436,28 @@ test(
     assert.deepEqual([...findings.created].sort(), [join(work, "sub/.git"), join(work, "tree/.git")]);
   },
 );
+
+test("texts and folders that a command makes as large as it can hold up the next one for a moment only", {
+  ...inSandbox,
+  timeout: 60_000,
+}, async (t) => {
+  const { work, open } = workplace(t);
+  const script = [
+    "for each in 1 2 3 4; do git init -q $each; done",
+    "yes '' | head -c 95000 >>1/.git/config",
+    "yes '[' | head -c 95000 >>2/.git/config",
+    "head -c 95000 /dev/zero | tr '\\0' '\\r' >>3/.git/config",
+    "(printf 'url ='; head -c 90000 /dev/zero | tr '\\0' ' '; echo '\\') >>4/.git/config",
+    "path=deep; for each in $(seq 900); do path=$path/d; done; mkdir -p $path",
+    "mkdir .git/modules; cd .git/modules; seq 3000 | xargs mkdir; mkdir -p z/objects z/refs; echo ref: refs/heads/main >z/HEAD",
+  ].join("\n");
+  const sandbox = await open();
+  const { findings } = await runIn(sandbox, script, { cwd: work });
+  assert.deepEqual(
+    findings.movedAside.map(({ from }) => from),
+    [join(work, ".git/modules/z")],
+  );
+  const started = performance.now();
+  await runIn(sandbox, "true", { cwd: work });
+  assert.ok(performance.now() - started < 10_000);
+});
