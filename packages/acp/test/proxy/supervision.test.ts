@@ -8,9 +8,21 @@ import { webPlatform } from "../../src/transport/byte-channel.ts";
 import { byteTransport } from "../../src/transport/byte-transport.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import { wrapTransport } from "../../src/transport/wrap-transport.ts";
-import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
 import { bytePipe } from "../support/byte-pipe.ts";
-import { byHand, chained, empty, handshake, hello, introductions, newSession, opened, prompt, said, served } from "./chained.ts";
+import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
+import {
+  byHand,
+  chained,
+  empty,
+  handshake,
+  hello,
+  introductions,
+  newSession,
+  opened,
+  prompt,
+  said,
+  served,
+} from "./chained.ts";
 import { rust5, rustProxy } from "./scripted-rust.ts";
 
 /** A proxy by hand whose program can be ended. */
@@ -25,7 +37,10 @@ function mortal(onExit: OnExit, name = "mortal") {
 }
 
 /** A prompt that works. */
-async function works({ client, agent }: { client: RawLinePeer; agent: RawLinePeer }, id: string): Promise<void> {
+async function works(
+  { client, agent }: { client: RawLinePeer; agent: RawLinePeer },
+  id: string,
+): Promise<void> {
   client.request(id, "session/prompt", prompt("s", id));
   agent.notify("session/update", said("s", id));
   agent.answer(await agent.asked("session/prompt"), { stopReason: "end_turn" });
@@ -58,10 +73,13 @@ for (const onExit of ["restart", "bypass", "fail"] as const) {
     const { error } = await client.answered(1);
     assert.equal(error?.code, -32067);
     assert.match(error?.message ?? "", /^mortal has gone/);
-    assert.equal((error?.data as { component?: string }).component, "mortal");
+    assert.equal((error?.data as { component?: string } | undefined)?.component, "mortal");
     // the question of the agent is over, at both ends
     assert.equal((await client.asked("$/cancel_request")).params?.["requestId"], question.id);
-    assert.match((await agent.answered("q")).error?.message ?? "", onExit === "fail" ? /./ : /^mortal has gone/);
+    assert.match(
+      (await agent.answered("q")).error?.message ?? "",
+      onExit === "fail" ? /./ : /^mortal has gone/,
+    );
     if (onExit === "fail") {
       assert.match((await connection.closed).message, /^mortal has gone/);
       await client.ended;
@@ -101,7 +119,10 @@ test("a proxy that goes away before it has answered: restart introduces another 
     agent.answer(await agent.asked("session/new"), { sessionId: "s" });
     await client.answered(2);
     assert.equal(agent.got.filter(({ method }) => method === "initialize").length, 1);
-    assert.equal(agent.got.some(({ method }) => method === "$/cancel_request"), false);
+    assert.equal(
+      agent.got.some(({ method }) => method === "$/cancel_request"),
+      false,
+    );
     await chain.close();
   }
 });
@@ -169,10 +190,13 @@ for (const [how, capabilities] of [
     await first.close();
     const { error } = await client.answered(2);
     assert.match(error?.message ?? "", /^the agent has gone/);
-    assert.equal((error?.data as { component?: string }).component, "the agent");
+    assert.equal((error?.data as { component?: string } | undefined)?.component, "the agent");
     client.request(3, "session/prompt", prompt("s", "again"));
     if (how === undefined) {
-      assert.match((await client.answered(3)).error?.message ?? "", /cannot take up the session s: open a new one/);
+      assert.match(
+        (await client.answered(3)).error?.message ?? "",
+        /cannot take up the session s: open a new one/,
+      );
       client.request(4, "session/list");
     }
     while (agents.length < 2) await new Promise(setImmediate);
@@ -192,7 +216,10 @@ for (const [how, capabilities] of [
       second.answer(reopened, {});
       second.answer(await second.asked("session/prompt"), { stopReason: "end_turn" });
       assert.deepEqual((await client.answered(3)).result, { stopReason: "end_turn" });
-      assert.equal(client.got.some(({ method }) => method === "session/update"), false);
+      assert.equal(
+        client.got.some(({ method }) => method === "session/update"),
+        false,
+      );
     }
     await chain.close();
   });
@@ -250,7 +277,10 @@ test("too much for a component that is being started ends the chain with its nam
 test("a policy is never bypassed and never open, whoever says that it is one", async () => {
   const rules = proxy({ name: "rules", version: "1", policy: true });
   for (const [part, words] of [
-    [{ name: "rules", start: rules, onExit: "bypass" }, /rules cannot be bypassed: it decides what is allowed/],
+    [
+      { name: "rules", start: rules, onExit: "bypass" },
+      /rules cannot be bypassed: it decides what is allowed/,
+    ],
     [{ name: "rules", start: rules, errors: "open" }, /the errors of rules cannot be open/],
     [{ name: "x", start: byHand().start, onExit: "bypass", policy: true }, /x cannot be bypassed/],
     [{ name: "x", start: byHand().start, errors: "open", policy: true }, /the errors of x cannot be open/],
@@ -269,7 +299,11 @@ const asProgram = (made: Pick<AcpProxy, "connect">) => () => {
 
 test("a program that says that it decides what is allowed is not bypassed; what stands before it may be", async () => {
   const rules = asProgram(proxy({ name: "rules", version: "1", policy: true }));
-  const plain = { name: "plain", start: asProgram(proxy({ name: "plain", version: "1" })), onExit: "bypass" } as const;
+  const plain = {
+    name: "plain",
+    start: asProgram(proxy({ name: "plain", version: "1" })),
+    onExit: "bypass",
+  } as const;
   for (const onExit of ["bypass", "restart"] as const) {
     const { client, agent: starting, chain } = chained([plain, { name: "rules", start: rules, onExit }]);
     client.request(1, "initialize", hello[1]);
@@ -277,7 +311,11 @@ test("a program that says that it decides what is allowed is not bypassed; what 
     agent.answer(await agent.asked("initialize"), introductions[1]);
     const { error, result } = await client.answered(1);
     if (onExit === "restart") assert.deepEqual(result, introductions[1]);
-    else assert.match(error?.message ?? "", /^rules says that it decides what is allowed: it cannot be bypassed/);
+    else
+      assert.match(
+        error?.message ?? "",
+        /^rules says that it decides what is allowed: it cannot be bypassed/,
+      );
     await chain.close();
   }
 });
