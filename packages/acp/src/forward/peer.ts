@@ -165,12 +165,23 @@ export class Peer {
 
   /** Passes a request of the peer on. */
   protected pass(call: Call, request: IncomingRequest, to: Port): LateAnswer {
-    const late = new LateAnswer();
+    return new LateAnswer((late) => {
+      try {
+        this.#pass(late, call, request, to);
+      } catch (error) {
+        late.give({
+          error: { code: -32603, message: error instanceof Error ? error.message : String(error) },
+        });
+      }
+    });
+  }
+
+  #pass(late: LateAnswer, call: Call, request: IncomingRequest, to: Port): void {
     let passed: (() => void) | undefined = to.request(call, (answer, text) => {
       this.#open.delete(late);
       late.give(answer, text);
     });
-    if (late.isGiven) return late;
+    if (late.isGiven) return;
     const cancel = (): void => {
       passed?.();
       passed = undefined;
@@ -182,7 +193,6 @@ export class Peer {
       if (!(signal.reason instanceof ConnectionError && signal.reason.kind === "closed")) cancel();
     };
     signal.addEventListener("abort", aborted, { once: true });
-    return late;
   }
 
   /** The error for whoever waits for an answer of this peer. */

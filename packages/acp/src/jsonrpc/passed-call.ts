@@ -47,6 +47,12 @@ type Taker = (answer: PassedAnswer, text: string | undefined) => void;
 export class LateAnswer {
   #taker: Taker | undefined;
   #given: Parameters<Taker> | undefined;
+  readonly #ask: (() => void) | undefined;
+
+  /** `ask` is called once somebody takes the answer, and must not throw: the answer may be given at once, and more be sent behind it. */
+  constructor(ask?: (late: LateAnswer) => void) {
+    this.#ask = ask && (() => ask(this));
+  }
 
   get isGiven(): boolean {
     return this.#given !== undefined;
@@ -61,6 +67,7 @@ export class LateAnswer {
 
   take(taker: Taker): void {
     this.#taker = taker;
-    if (this.#given !== undefined) taker(...this.#given);
+    if (this.#given === undefined) this.#ask?.();
+    else taker(...this.#given);
   }
 }

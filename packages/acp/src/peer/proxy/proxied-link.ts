@@ -19,7 +19,16 @@ import {
   type ProxiedTurn,
   type ProxyDefinition,
 } from "./proxy-definition.ts";
-import { after, asError, callOf, copied, requiredCall, verdictOf, wireError } from "./verdicts.ts";
+import {
+  after,
+  asError,
+  callOf,
+  copied,
+  requiredCall,
+  verdictOf,
+  wireError,
+  withItsMeta,
+} from "./verdicts.ts";
 
 interface Session {
   readonly reader: SessionReader;
@@ -157,7 +166,7 @@ export class ProxiedLink {
     return updates.flatMap((update, i) => {
       const after = said[i];
       if (after === null) return [];
-      return reader.withUpdate(params, update, after ?? update) ?? [];
+      return reader.withUpdate(params, update, after ? withItsMeta(update, after) : update) ?? [];
     });
   }
 
@@ -186,7 +195,7 @@ export class ProxiedLink {
         () => undefined,
         (changed) => {
           send(changed);
-          return reader.withPrompt(params, prompt, changed);
+          return reader.withPrompt(params, prompt, withItsMeta(prompt, changed));
         },
       );
     });
@@ -216,7 +225,8 @@ export class ProxiedLink {
         : verdictOf(
             value,
             ({ _meta, ...outcome }) => ({ outcome, ...(_meta && { _meta }) }),
-            (changed) => reader.withPermission(params, session.seen.sessionId, ask, changed),
+            (changed) =>
+              reader.withPermission(params, session.seen.sessionId, ask, withItsMeta(ask, changed)),
           ),
     );
   }
@@ -231,7 +241,7 @@ export class ProxiedLink {
         : verdictOf(
             value,
             (answer) => answer,
-            (changed) => applied(params, ask, changed),
+            (changed) => applied(params, ask, withItsMeta(ask, changed)),
           ),
     );
   }
@@ -248,7 +258,7 @@ export class ProxiedLink {
           : verdictOf(
               value,
               (result) => result,
-              (changed) => reader.withSetup(params, setup, changed),
+              (changed) => reader.withSetup(params, setup, withItsMeta(setup, changed)),
             );
       const isSent = verdict === undefined || "send" in verdict;
       if (isSent && frame.signal?.aborted !== true) session?.reader.replays(true);

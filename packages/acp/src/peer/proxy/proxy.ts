@@ -1,6 +1,7 @@
 // proxy(): what stands between a client and an agent, and looks at what passes.
 
 import { checkOptions, type Keys } from "../../base/known-options.ts";
+import { isObject } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { type ServedAgent, served } from "../agent/served-agent.ts";
@@ -94,6 +95,20 @@ function checkDefinition(definition: ProxyDefinition<unknown>): void {
     if (value !== undefined && typeof value !== "function")
       throw new TypeError(`proxy: ${key} must be a function, got ${argumentText(value)}`);
   }
+  for (const key of ["messages", "results"] as const) {
+    const value: unknown = definition[key];
+    if (value === undefined) continue;
+    if (!isObject(value))
+      throw new TypeError(`proxy: ${key} must be an object of functions, got ${argumentText(value)}`);
+    for (const [method, hook] of Object.entries(value)) {
+      if (typeof hook === "function") continue;
+      const name = `${key}[${JSON.stringify(method)}]`;
+      throw new TypeError(`proxy: ${name} must be a function, got ${argumentText(hook)}`);
+    }
+  }
+  const given: unknown = definition.policy;
+  if (given !== undefined && given !== true)
+    throw new TypeError(`proxy: policy must be true, or left out, got ${argumentText(given)}`);
   const { errors, policy, name } = definition;
   if (errors !== undefined && errors !== "open" && errors !== "closed")
     throw new TypeError(`proxy: errors must be "open" or "closed", got ${argumentText(errors)}`);

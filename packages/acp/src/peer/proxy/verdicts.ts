@@ -54,3 +54,8 @@ export function asError(method: string, error: unknown): RequestError {
   };
   return requestErrorFrom(known, method);
 }
+
+/** What a hook returned keeps the custom data of what it was given, unless it says otherwise. */
+export function withItsMeta<Value extends object>(before: Value, after: Value): Value {
+  return "_meta" in before && !("_meta" in after) ? { ...after, _meta: before._meta } : after;
+}
