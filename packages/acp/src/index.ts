@@ -39,6 +39,7 @@ export type {
   ToolCallStart,
 } from "./peer/agent/turn/tool-call.ts";
 export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";
+export type { SuccessorOptions, TurnSuccessor } from "./peer/agent/turn/turn-successor.ts";
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type {

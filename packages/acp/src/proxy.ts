@@ -1,6 +1,7 @@
 // @parley/acp/proxy: proxies between clients and agents, and chains of them.
 
 export type { Side } from "./forward/frame.ts";
+export type { Successor, SuccessorFront, SuccessorSession } from "./model/successor.ts";
 export type { ServedAgent, ServedConnection, ServeOptions } from "./peer/agent/served-agent.ts";
 export type { ChainComponent, ChainPart, OnExit } from "./peer/proxy/component.ts";
 export { type ConductorOptions, conductor } from "./peer/proxy/conductor.ts";
