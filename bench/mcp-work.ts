@@ -20,9 +20,10 @@ export interface McpTask {
   readonly part?: "server" | "agent";
 }
 
-/** What it prints as JSON. */
+/** What it prints as JSON: per call, of both processes, and until the answer is there. */
 export interface McpSample {
-  readonly callUs: number;
+  readonly cpuUs: number;
+  readonly wallUs: number;
 }
 
 const schema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] } as const;
@@ -30,7 +31,7 @@ const echo = {
   name: "echo",
   arguments: { text: "sixty characters of text, as a tool of an editor may well get" },
 };
-const call = { description: "Says it again.", schema };
+const described = { description: "Says it again.", schema };
 
 const task: McpTask = JSON.parse(process.argv[2] ?? "");
 const { entrant, count, part } = task;
@@ -42,18 +43,32 @@ const child = (child: McpTask["part"]) => [
   JSON.stringify({ ...task, part: child }),
 ];
 
-/** The mean of `count` calls, after as many. */
-async function measured(once: () => Promise<unknown>): Promise<McpSample> {
-  for (let i = 0; i < count; i += 1) await once();
+/** The CPU time of this process, in microseconds. */
+function cpu(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** The mean of `count` calls, after as many. The other process has a tool that says its CPU time. */
+async function measured(
+  once: (call: { name: string; arguments: Record<string, unknown> }) => Promise<unknown>,
+): Promise<McpSample> {
+  const both = async () => {
+    const { content } = (await once({ name: "cpu", arguments: {} })) as { content: { text: string }[] };
+    return cpu() + Number(content[0]?.text);
+  };
+  for (let i = 0; i < count; i += 1) await once(echo);
+  const before = await both();
   const started = performance.now();
-  for (let i = 0; i < count; i += 1) await once();
-  return { callUs: ((performance.now() - started) / count) * 1_000 };
+  for (let i = 0; i < count; i += 1) await once(echo);
+  const wallUs = ((performance.now() - started) / count) * 1_000;
+  return { cpuUs: ((await both()) - before) / count, wallUs };
 }
 
 async function overStdio(): Promise<McpSample> {
   const official = new Client({ name: "bench", version: "1.0.0" });
   await official.connect(new StdioClientTransport({ command: process.execPath, args: child("server") }));
-  const sample = await measured(() => official.callTool(echo));
+  const sample = await measured((call) => official.callTool(call));
   await official.close();
   return sample;
 }
@@ -62,7 +77,7 @@ async function overHttp({ url, headers }: { url: string; headers: { name: string
   const official = new Client({ name: "bench", version: "1.0.0" });
   const requestInit = { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) };
   await official.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
-  const sample = await measured(() => official.callTool(echo));
+  const sample = await measured((call) => official.callTool(call));
   await official.close();
   return sample;
 }
@@ -70,15 +85,18 @@ async function overHttp({ url, headers }: { url: string; headers: { name: string
 async function overAcp(server: SessionMcpServer): Promise<McpSample> {
   await using channel = await server.connect();
   // awaited here, because the channel closes at the end
-  return await measured(() => channel.request("tools/call", echo));
+  return await measured((call) => channel.request("tools/call", call));
 }
 
 /** A client whose agent calls its tool. */
 async function byAgent(): Promise<McpSample> {
   const app = client({ name: "bench", version: "1.0.0", mcp: mcpKit(), unstable: ["mcp_over_acp"] });
   const connected = await app.connect(spawnTransport(process.execPath, child("agent")));
-  const own = tool({ name: "echo", ...call, run: ({ text }) => text });
-  const session = await connected.newSession({ cwd: process.cwd(), tools: [own] });
+  const tools = [
+    tool({ name: "echo", ...described, run: ({ text }) => text }),
+    tool({ name: "cpu", description: "Says the CPU time.", run: () => String(cpu()) }),
+  ];
+  const session = await connected.newSession({ cwd: process.cwd(), tools });
   const said = await session.prompt("measure").text();
   await connected.close();
   return JSON.parse(said);
@@ -87,8 +105,12 @@ async function byAgent(): Promise<McpSample> {
 if (part === "server") {
   serveMcp(() => {
     const server = new McpServer({ name: "bench", version: "1.0.0" });
-    const config = { description: call.description, inputSchema: fromJsonSchema<{ text: string }>(schema) };
+    const config = {
+      description: described.description,
+      inputSchema: fromJsonSchema<{ text: string }>(schema),
+    };
     server.registerTool("echo", config, ({ text }) => ({ content: [{ type: "text", text }] }));
+    server.registerTool("cpu", {}, () => ({ content: [{ type: "text", text: String(cpu()) }] }));
     return server;
   });
 } else if (part === "agent") {

@@ -34,6 +34,7 @@ export {
   saidKey,
   sandboxKey,
   scopeKey,
+  sessionKey,
   sessionOptionsKey,
   settledMethod,
   signalKey,

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { createMcpHandler, McpServer as OfficialServer } from "@modelcontextprotocol/server";
 import { McpFailure } from "@parley/acp";
 import type { McpServer } from "@parley/acp/model";
@@ -16,9 +16,8 @@ import { mcpKit } from "@parley/mcp";
 import { z } from "zod";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-connect-")));
-const everything = join(
-  dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
-  "dist/index.js",
+const everything = fileURLToPath(
+  import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"),
 );
 const { connect } = mcpKit();
 const deadline = { timeout: 120_000 };

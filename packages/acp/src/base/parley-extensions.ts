@@ -316,6 +316,13 @@ export const pushesOutputKey = "_parley.dev/pushesOutput";
 export const mcpMethod = "_parley.dev/mcp";
 
 /**
+ * The session of a request to an MCP server of this program, for servers that several sessions share. Agents cannot set it.
+ *
+ * In `_meta` of requests of MCP, from `@parley/mcp` to servers in the same process, since 0.1.0: the id of the session.
+ */
+export const sessionKey = "_parley.dev/session";
+
+/**
  * Opens a gate of a scripted agent, at which a step of its scenario waits.
  *
  * A notification, from clients to scripted agents, since 0.1.0: `{ gate }`.

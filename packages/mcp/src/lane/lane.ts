@@ -18,7 +18,8 @@ export interface LaneCall {
 
 interface OpenCall {
   readonly call: LaneCall;
-  readonly settled: PromiseWithResolvers<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
 }
 
 /** One connected server. */
@@ -43,16 +44,27 @@ export class Lane {
     const { method, params, signal } = call;
     if (signal.aborted) return Promise.reject(signal.reason);
     const id = this.#nextId++;
-    const settled = Promise.withResolvers<unknown>();
-    this.#open.set(id, { call, settled });
-    const cancel = () => {
-      this.#open.delete(id);
-      settled.reject(signal.reason);
-      this.notify("notifications/cancelled", { requestId: id, reason: "the caller cancelled" });
-    };
-    signal.addEventListener("abort", cancel, { once: true });
-    this.#deliver({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) });
-    return settled.promise.finally(() => signal.removeEventListener("abort", cancel));
+    return new Promise((resolve, reject) => {
+      const cancel = () => {
+        this.#open.delete(id);
+        reject(signal.reason);
+        this.notify("notifications/cancelled", { requestId: id, reason: "the caller cancelled" });
+      };
+      const over = () => signal.removeEventListener("abort", cancel);
+      signal.addEventListener("abort", cancel, { once: true });
+      this.#open.set(id, {
+        call,
+        resolve(result) {
+          over();
+          resolve(result);
+        },
+        reject(error) {
+          over();
+          reject(error);
+        },
+      });
+      this.#deliver({ jsonrpc: "2.0", id, method, ...(params !== undefined && { params }) });
+    });
   }
 
   /** Sends the server a notification. */
@@ -71,8 +83,8 @@ export class Lane {
       this.#open.delete(Number(message.id));
       // a cancelled request is answered by nobody
       if (open === undefined) return;
-      if ("result" in message) open.settled.resolve(renamed(message.result, Number(message.id), open.call));
-      else open.settled.reject(new McpFailure(message.error));
+      if ("result" in message) open.resolve(renamed(message.result, Number(message.id), open.call));
+      else open.reject(new McpFailure(message.error));
       return;
     }
     if ("id" in message) {
@@ -91,7 +103,7 @@ export class Lane {
     this.#isClosed = true;
     const open = [...this.#open.values()];
     this.#open.clear();
-    for (const { settled } of open) settled.reject(new Error("the MCP server was closed"));
+    for (const { reject } of open) reject(new Error("the MCP server was closed"));
     this.transport.onclose?.();
   }
 }

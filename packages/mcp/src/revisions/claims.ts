@@ -1,6 +1,7 @@
 // The two ways of asking: requests of 2026-07-28 carry their revision in `_meta`, older ones follow a handshake.
 
 import { McpFailure } from "@parley/acp";
+import { sessionKey } from "@parley/acp/extensions";
 import { isObject } from "@parley/acp/jsonrpc";
 import type { McpParams } from "@parley/acp/model";
 
@@ -17,8 +18,6 @@ const clientKey = `${prefix}clientInfo`;
 const serverKey = `${prefix}serverInfo`;
 /** Names a subscription after the request that opened it. */
 export const subscriptionKey = `${prefix}subscriptionId`;
-/** Tells a server the session of a request. Agents cannot set it. */
-export const sessionKey = "parley.dev/session";
 
 /** The client that a request comes from, as it says itself. */
 export interface Asker {

@@ -56,7 +56,7 @@ test("tools become one server that lists and calls them", async () => {
 test("a tool knows the session of a call, which the agent cannot set (M5)", async () => {
   const server = provider(greet);
   const forged = calling("greet", { name: "a" });
-  forged._meta["parley.dev/session"] = "forged";
+  forged._meta["_parley.dev/session"] = "forged";
   const answers = await Promise.all([
     ask(server, "tools/call", forged, { sessionId: "one" }),
     ask(server, "tools/call", calling("greet", { name: "b" }), { sessionId: "two" }),
@@ -179,7 +179,7 @@ for (const [which, make] of [
         return JSON.parse((answer as { content: { text: string }[] }).content[0]?.text ?? "");
       }),
     );
-    assert.partialDeepStrictEqual(texts, [{ "parley.dev/session": "s0" }, { "parley.dev/session": "s1" }]);
+    assert.partialDeepStrictEqual(texts, [{ "_parley.dev/session": "s0" }, { "_parley.dev/session": "s1" }]);
     await one.close?.();
     assert.ok(await ask(two, "tools/list", claimed()), "the other session goes on");
     await two.close?.();

@@ -1,7 +1,8 @@
 // An MCP server, of the official package, that has tools.
 
 import type { CallToolResult, McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import { sessionKey } from "../revisions/claims.ts";
+
+import { sessionKey } from "@parley/acp/extensions";
 import type { Tool, ToolResult } from "./tool.ts";
 
 /** Loads the server package, which takes 100 ms. */

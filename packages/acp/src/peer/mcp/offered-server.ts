@@ -38,6 +38,7 @@ export class OfferedServer implements McpProvider {
   readonly #use: ServerUse;
   readonly #slots = new Slots(maxRunning, maxWaiting);
   readonly #ended = new AbortController();
+  readonly #stops = new Set<AbortController>();
   readonly #running = new Set<Promise<unknown>>();
 
   constructor(provider: McpProvider, use: ServerUse, name: string = provider.name) {
@@ -56,6 +57,7 @@ export class OfferedServer implements McpProvider {
   /** Running calls abort, and later ones are refused. Resolves when the last one has ended. */
   async close(): Promise<void> {
     this.#ended.abort();
+    for (const stop of this.#stops) stop.abort(this.#ended.signal.reason);
     await Promise.allSettled(this.#running);
   }
 
@@ -64,8 +66,13 @@ export class OfferedServer implements McpProvider {
       const load = `${maxRunning} calls run and ${maxWaiting} wait`;
       throw bindingError("limit", `the MCP server ${this.name} is busy: ${load}; try again later`);
     }
-    const signal = AbortSignal.any([call.signal, this.#ended.signal]);
-    if (signal.aborted) throw this.#stopped(call);
+    if (call.signal.aborted || this.#ended.signal.aborted) throw this.#stopped(call);
+    // AbortSignal.any would cost more than the rest of a call: each of its signals is weakly held and finalised
+    const stop = new AbortController();
+    const { signal } = stop;
+    const cancel = () => stop.abort(call.signal.reason);
+    call.signal.addEventListener("abort", cancel, { once: true });
+    this.#stops.add(stop);
     const turn = this.#slots.enter(signal);
     if (turn !== undefined && !(await turn)) throw this.#stopped(call);
     let isOver = false;
@@ -87,6 +94,8 @@ export class OfferedServer implements McpProvider {
       const why = this.#use.exposesErrors && error instanceof Error ? error.message.slice(0, 500) : "";
       throw bindingError("failed", `the MCP server ${this.name} failed${why === "" ? "" : `: ${why}`}`);
     } finally {
+      call.signal.removeEventListener("abort", cancel);
+      this.#stops.delete(stop);
       isOver = true;
       this.#slots.leave();
     }

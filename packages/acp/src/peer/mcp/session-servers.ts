@@ -173,9 +173,12 @@ function clientChannel(
   const closing = new AbortController();
   const close = async (): Promise<void> =>
     closing.abort(new ConnectionError("closed", "the MCP channel was closed"));
+  // ids are of the connection, on which there may be other channels
+  const prefix = `${newId()}-`;
+  let count = 0;
   return {
     async request(method, params, { signal, onNotification } = {}) {
-      const requestId = newId();
+      const requestId = `${prefix}${++count}`;
       const over = sender.mcpNotices.open(serverId, requestId, (notice, facts) => {
         // a cancelled request has no notifications
         if (signal?.aborted !== true) onNotification?.(notice, facts);
