@@ -17,10 +17,15 @@ const defaultAfterMs = 10_000;
 
 export const notify: ShippedProxy = {
   name: "notify",
-  summary: "Tells you when a turn is done and when the agent needs you: bell, notice of the desktop, or a command",
+  summary:
+    "Tells you when a turn is done and when the agent needs you: bell, notice of the desktop, or a command",
   options: {
     after: { type: "string", value: "TIME", summary: "Turns that were shorter end silently (default: 10s)" },
-    command: { type: "string", value: "PROGRAM", summary: "A program that gets the sentence as its argument" },
+    command: {
+      type: "string",
+      value: "PROGRAM",
+      summary: "A program that gets the sentence as its argument",
+    },
   },
 
   create(given, { warn }) {
@@ -31,7 +36,8 @@ export const notify: ShippedProxy = {
       if (command === undefined) return atTerminal(line) ? undefined : onDesktop(line);
       run(command, [line], (reason) => warn(`cannot start ${command}: ${reason}`));
     };
-    const needs = (what: string, { title }: Data): undefined => void tell(`The agent needs you: ${what} (${title})`);
+    const needs = (what: string, { title }: Data): undefined =>
+      void tell(`The agent needs you: ${what} (${title})`);
 
     return proxy<Data>({
       name: "notify",
@@ -71,7 +77,15 @@ function atTerminal(text: string): boolean {
 function onDesktop(text: string): void {
   const [program, ...args] =
     process.platform === "darwin"
-      ? ["osascript", "-e", "on run argv", "-e", 'display notification (item 1 of argv) with title "Parley"', "-e", "end run"]
+      ? [
+          "osascript",
+          "-e",
+          "on run argv",
+          "-e",
+          'display notification (item 1 of argv) with title "Parley"',
+          "-e",
+          "end run",
+        ]
       : ["notify-send", "--app-name=Parley", "Parley"];
   run(program ?? "", [...args, text], () => undefined);
 }

@@ -5,5 +5,6 @@ import { context } from "./context.ts";
 import { notify } from "./notify.ts";
 import { redact } from "./redact.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
+import { tap } from "./tap.ts";
 
-export const shippedProxies: readonly ShippedProxy[] = [budget, redact, context, notify];
+export const shippedProxies: readonly ShippedProxy[] = [budget, redact, context, tap, notify];

@@ -1,6 +1,6 @@
 // What a proxy that comes with Parley says about itself.
 
-import type { AcpProxy } from "@parley/acp/proxy";
+import type { ChainComponent } from "@parley/acp/proxy";
 
 /** An option of a proxy, as `node:util` parseArgs takes it, with a line for help. */
 export interface ProxyOption {
@@ -39,7 +39,8 @@ export interface ShippedProxy {
   readonly name: string;
   readonly summary: string;
   readonly options: Readonly<Record<string, ProxyOption>>;
-  create(given: ProxyArguments, host: ProxyHost): AcpProxy;
+  /** What a chain starts. */
+  create(given: ProxyArguments, host: ProxyHost): ChainComponent["start"];
   /** Forgets what it keeps. Returns a sentence that says what. */
   reset?(host: Pick<ProxyHost, "folder">): string;
 }

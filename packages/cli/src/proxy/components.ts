@@ -8,8 +8,8 @@ import type { ChainSection, ClientConfig } from "@parley/client/config";
 import { type Invocation, usageError } from "../command/command.ts";
 import { listOption, textOption } from "../command/option-values.ts";
 import { shellWords } from "../command/shell-words.ts";
-import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
 import { shippedProxies } from "../proxies/shipped-proxies.ts";
+import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
 import { stateFolder } from "../settings/data-folder.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
@@ -90,7 +90,7 @@ function chainNamed(name: string, { chains = {} }: ClientConfig): readonly Given
     const known = Object.keys(chains).join(", ");
     throw usageError(
       `--chain: there is no chain ${escapedLine(name)} in the config file; there are: ${known || "none"}`,
-      'add it with parley config set chains.NAME \'["budget --tokens 200000"]\'',
+      "add it with parley config set chains.NAME '[\"budget --tokens 200000\"]'",
     );
   }
   return chain.map((each, at) => configured(each, `chains.${name}[${at}]`));
@@ -107,7 +107,10 @@ function component(given: Given, voice: ChainVoice): ChainComponent {
   const { where, words, isShipped, onExit = "restart", errors, policy } = given;
   const [first, ...args] = words;
   if (first === undefined)
-    throw usageError(`${where}: expected a proxy, got an empty text`, "see parley proxy for those that there are");
+    throw usageError(
+      `${where}: expected a proxy, got an empty text`,
+      "see parley proxy for those that there are",
+    );
   const shipped = shippedNamed(first);
   if (isShipped === true && shipped === undefined) {
     const names = shippedProxies.map(({ name }) => name).join(", ");
@@ -125,7 +128,11 @@ function component(given: Given, voice: ChainVoice): ChainComponent {
     );
   const looked = { onExit, ...optional({ errors, policy }) };
   if (shipped !== undefined && isShipped !== false)
-    return { name: first, start: shipped.create(proxyArguments(shipped, args, where), hostOf(first, voice)), ...looked };
+    return {
+      name: first,
+      start: shipped.create(proxyArguments(shipped, args, where), hostOf(first, voice)),
+      ...looked,
+    };
   if (errors !== undefined)
     throw usageError(
       `${where}: errors is for the proxies that come with Parley; ${escapedLine(first)} handles its own`,
@@ -140,5 +147,9 @@ function commandOf({ words, env }: Given, { stderr }: ChainVoice): ChainComponen
 }
 
 function hostOf(name: string, { say }: ChainVoice): ProxyHost {
-  return { folder: proxyFolder(name), warn: (text) => say(`${name}: ${text}`), secrets: () => knownSecrets() };
+  return {
+    folder: proxyFolder(name),
+    warn: (text) => say(`${name}: ${text}`),
+    secrets: () => knownSecrets(),
+  };
 }

@@ -27,17 +27,25 @@ export const proxyCommands: readonly Command[] = [
     positionals: "[PROXY...] [-- AGENT]",
     options: {
       chain: option("NAME", "Begin with this chain of the config file"),
-      "on-exit": option("WHAT", "What happens when the program of a PROXY has gone: restart, bypass or fail", {
-        default: "restart",
-        completes: ["restart", "bypass", "fail"],
-      }),
+      "on-exit": option(
+        "WHAT",
+        "What happens when the program of a PROXY has gone: restart, bypass or fail",
+        {
+          default: "restart",
+          completes: ["restart", "bypass", "fail"],
+        },
+      ),
       edition: option("NAME", "Edition that the agent speaks, if the editor speaks another one", {
         completes: editionNames,
       }),
       sandbox: flag("Run the agent in a sandbox, where it writes only to its working directory"),
-      record: option("FILE", "Record what passes between all of them; parley trace show FILE --hops reads it", {
-        completes: "file",
-      }),
+      record: option(
+        "FILE",
+        "Record what passes between all of them; parley trace show FILE --hops reads it",
+        {
+          completes: "file",
+        },
+      ),
       setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),

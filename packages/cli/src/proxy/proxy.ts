@@ -26,7 +26,6 @@ import {
   shippedNamed,
   typedComponents,
 } from "./components.ts";
-import { startedLater } from "./started-later.ts";
 
 const help = "see parley help proxy";
 
@@ -39,18 +38,26 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     ...typedComponents(words, onExitOf(values), voice),
   ];
   if (proxies.length === 0)
-    throw usageError('expected a proxy in front of --: parley proxy "budget --tokens 200000" -- claude', help);
+    throw usageError(
+      'expected a proxy in front of --: parley proxy "budget --tokens 200000" -- claude',
+      help,
+    );
   const editor = textOption(values, "setup");
   if (editor !== undefined) return setup(editor, values, words, argv);
   const agent = argv.length === 0 ? undefined : agentComponent(values, argv);
-  const name = agent?.name ?? "a conductor";
   if (isatty(0)) {
-    const waits = agent === undefined ? "another conductor; put an agent after -- to use it here" : "an editor";
-    process.stderr.write(`parley proxy speaks ACP on stdin and stdout and is waiting for ${waits}; ${help}\n`);
+    const waits =
+      agent === undefined ? "another conductor; put an agent after -- to use it here" : "an editor";
+    process.stderr.write(
+      `parley proxy speaks ACP on stdin and stdout and is waiting for ${waits}; ${help}\n`,
+    );
   }
   const record = textOption(values, "record");
+  const command = ["parley", "proxy", ...words, "--", ...argv];
   const recorder =
-    record === undefined ? undefined : await (await import("./hop-recorder.ts")).recordHops(record, name, warn);
+    record === undefined
+      ? undefined
+      : (await import("../tap/hop-recorder.ts")).hopRecorder(record, { command, label: true, warn });
   const chain = conductor(agent === undefined ? proxies : [...proxies, agent], {
     name: "parley proxy",
     log: chainLog(voice),
@@ -81,7 +88,7 @@ function agentComponent(values: Invocation["values"], argv: readonly string[]): 
   const [word = ""] = argv;
   const isName = argv.length === 1 && knownAgentNames().includes(word);
   const chosen = isName ? chooseAgent(word, [], edition) : chooseAgent(undefined, argv, edition);
-  const start = () => startedLater(() => reached(chosen, values["sandbox"] === true));
+  const start = () => reached(chosen, values["sandbox"] === true);
   return { name: chosen.entry.name, start, onExit: "restart" };
 }
 
@@ -97,7 +104,9 @@ async function reached({ entry, credentials }: ChosenAgent, inSandbox: boolean) 
     });
     return entry.edition === undefined ? transport : (await translated(transport, entry.edition)).transport;
   } catch (error) {
-    throw error instanceof LaunchError ? new Error(`${error.message}; ${error.hint}`, { cause: error }) : error;
+    throw error instanceof LaunchError
+      ? new Error(`${error.message}; ${error.hint}`, { cause: error })
+      : error;
   }
 }
 
@@ -115,7 +124,11 @@ function setup(
   const flags = values["sandbox"] === true ? ["--sandbox"] : [];
   const args = ["proxy", ...options, ...flags, ...words, "--", ...argv];
   const name = argv[0]?.split(/[\\/]/).at(-1) ?? "";
-  printSetup(editor, { name: `${name} with Parley`, id: "parley-proxy", command: launcher, args, env: {} }, help);
+  printSetup(
+    editor,
+    { name: `${name} with Parley`, id: "parley-proxy", command: launcher, args, env: {} },
+    help,
+  );
   return 0;
 }
 
@@ -144,7 +157,8 @@ function list(json: boolean): number {
       row(`${" ".repeat(width)}--${option}${value === undefined ? "" : ` ${value}`}`, about, width + 19),
     ),
   ]);
-  const use = 'Use one: parley proxy "budget --tokens 200000" -- claude, or --proxy with run, chat and serve.';
+  const use =
+    'Use one: parley proxy "budget --tokens 200000" -- claude, or --proxy with run, chat and serve.';
   const data = shippedProxies.map(({ name, summary, options }) => ({ name, summary, options }));
   return printAnswer([...text, "", wrapLine(use, columns)].join("\n"), { proxies: data }, json);
 }

@@ -1,7 +1,6 @@
 // `parley connect URL`: a remote agent as a local one, on stdin and stdout.
 
 import { resolve } from "node:path";
-import type { Transport } from "@parley/acp";
 import { stdioChannel } from "@parley/acp/internal/node";
 import { optional } from "@parley/acp/jsonrpc";
 import { nodePlatform } from "@parley/acp/node";

@@ -138,7 +138,8 @@ const component = {
     errors: {
       type: "string",
       enum: ["open", "closed"],
-      description: "What an error of the proxy means: the message passes, or it is refused. Default: as the proxy says",
+      description:
+        "What an error of the proxy means: the message passes, or it is refused. Default: as the proxy says",
     },
     policy: {
       type: "boolean",
