@@ -12,7 +12,7 @@ import { shippedProxies } from "../proxies/shipped-proxies.ts";
 import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
 import { stateFolder } from "../settings/data-folder.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
-import { escapedLine } from "../terminal/sanitise.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import { proxyArguments } from "./proxy-arguments.ts";
 
 export const onExitWords = ["restart", "bypass", "fail"] as const satisfies readonly OnExit[];
@@ -138,7 +138,15 @@ function component(given: Given, voice: ChainVoice): ChainComponent {
       `${where}: errors is for the proxies that come with Parley; ${escapedLine(first)} handles its own`,
       "leave it out",
     );
-  return { name: first.split(/[\\/]/).at(-1) || first, start: commandOf(given, voice), ...looked };
+  return { name: commandName(words), start: commandOf(given, voice), ...looked };
+}
+
+const longestName = 60;
+
+/** With its arguments, since several may be started by one program, such as node. Of paths the last part. */
+function commandName(words: readonly string[]): string {
+  const parts = words.map((word) => word.split(/[\\/]/).at(-1) || word);
+  return safeLine(parts.join(" ")).slice(0, longestName);
 }
 
 function commandOf({ words, env }: Given, { stderr }: ChainVoice): ChainComponent["start"] {
