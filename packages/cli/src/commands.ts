@@ -5,6 +5,7 @@ import { agentsCommands } from "./agents/agents-commands.ts";
 import { conversationCommands } from "./chat/conversation-commands.ts";
 import { type Command, flag, option } from "./command/command.ts";
 import { permissionsCommands } from "./permissions/permissions-commands.ts";
+import { proxyCommands } from "./proxy/proxy-commands.ts";
 import { runCommands } from "./run/run-commands.ts";
 import { serveCommands } from "./serve/serve-commands.ts";
 import { sessionsCommands } from "./sessions/sessions-commands.ts";
@@ -139,6 +140,7 @@ export const commands: readonly Command[] = [
     examples: ["parley tap -- claude-agent-acp", "parley tap --out session.trace -- my-agent --acp"],
     load: async () => (await import("./tap/tap.ts")).run,
   },
+  ...proxyCommands,
   ...traceCommands,
   {
     name: "bridge",

@@ -5,6 +5,7 @@ export { configSchema } from "./config/config-schema.ts";
 export {
   type AgentSection,
   agentEntries,
+  type ChainSection,
   type ClientConfig,
   configuredAgents,
   configuredMcpServers,

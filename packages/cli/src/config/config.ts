@@ -36,7 +36,8 @@ export function showPath({ json }: Invocation): number {
 export async function check({ json }: Invocation): Promise<number> {
   const warnings: string[] = [];
   const text = configText();
-  checkedConfig(text, (warning) => warnings.push(warning));
+  const config = checkedConfig(text, (warning) => warnings.push(warning));
+  if (config.chains !== undefined) (await chainCheck())(config);
   const state = text === "" ? "does not exist (this is fine)" : "valid";
   return printAnswer(
     [`${configPath()}: ${state}`, ...warnings].join("\n"),
@@ -54,7 +55,10 @@ export async function set({ positionals, json }: Invocation): Promise<number> {
     );
   }
   const path = configKey(key);
-  const file = changeConfig([[path, parsedValue(value)]]);
+  const file = changeConfig(
+    [[path, parsedValue(value)]],
+    path[0] === "chains" ? await chainCheck() : undefined,
+  );
   return printAnswer(`Set ${key} in ${file}.`, { key, file }, json);
 }
 
@@ -66,6 +70,11 @@ export async function unset({ positionals, json }: Invocation): Promise<number> 
   const file = removed ? changeConfig([[path, undefined]]) : configPath();
   const text = removed ? `Removed ${key} from ${file}.` : `${key} was not set in ${file}; nothing changed.`;
   return printAnswer(text, { key, file, removed }, json);
+}
+
+/** Only chains need the proxies. */
+async function chainCheck() {
+  return (await import("../proxy/components.ts")).checkChains;
 }
 
 function parsedValue(text: string): unknown {

@@ -139,6 +139,10 @@ export class LiveAgent {
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
         ...optional({ sandbox: agentSandbox(target, options, rules) }),
+        front: options.front?.({
+          say: (text) => this.#given.notice(text),
+          stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
+        }),
         signal,
         onEvent: (event) => {
           if (event.kind === "starting" || event.kind === "connecting") setImmediate(prepare);

@@ -1,6 +1,7 @@
 // The options of every command with an agent and a session, as help and completion show them.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { chainOptions } from "../proxy/proxy-commands.ts";
 import { editionNames } from "../settings/edition-choice.ts";
 import { sandboxWords } from "../settings/sandbox-choice.ts";
 
@@ -58,6 +59,7 @@ export const rightsOptions: Options = {
 };
 
 export const otherOptions: Options = {
+  ...chainOptions,
   mcp: option("SERVER", "MCP server: NAME=URL, or a JSON file with mcpServers", {
     completes: "file",
     multiple: true,

@@ -8,6 +8,8 @@ import type { NamedEdition } from "@parley/dialects";
 import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import type { PolicyFile } from "../permissions/policy-rules.ts";
+import type { Front } from "../proxy/chain-front.ts";
+import type { ChainVoice } from "../proxy/components.ts";
 import { editionOption } from "../settings/edition-choice.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { addressEntry, tokenHint } from "../settings/remote-address.ts";
@@ -50,6 +52,8 @@ export interface LiveOptions {
   readonly model: string | undefined;
   readonly set: readonly (readonly [option: string, value: string])[];
   readonly mcpServers: readonly McpServer[];
+  /** What stands in front of the agent; what it says goes to `voice`. */
+  readonly front?: ((voice: ChainVoice) => Front | undefined) | undefined;
   readonly keepsHistory: boolean;
   readonly showsStderr: boolean;
   /** Whether our own agent leaves out its notice about offline work. */
@@ -101,9 +105,18 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     model: text("model"),
     set: list("set").map((given) => assignment("set", given)),
     mcpServers: await givenServers(list("mcp")),
+    front: await frontOf(values),
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
+}
+
+/** A wrong proxy is reported before anything starts. */
+async function frontOf(values: Invocation["values"]): Promise<LiveOptions["front"]> {
+  if (values["proxy"] === undefined && values["chain"] === undefined) return undefined;
+  const { chainFront } = await import("../proxy/chain-front.ts");
+  chainFront(values, { say: () => undefined, stderr: () => undefined });
+  return (voice) => chainFront(values, voice);
 }
 
 /** With what was typed for this command. Loaded once, on demand. */

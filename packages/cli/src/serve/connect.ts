@@ -1,14 +1,12 @@
 // `parley connect URL`: a remote agent as a local one, on stdin and stdout.
 
 import { resolve } from "node:path";
-import type { Transport } from "@parley/acp";
 import { stdioChannel } from "@parley/acp/internal/node";
 import { optional } from "@parley/acp/jsonrpc";
 import { nodePlatform } from "@parley/acp/node";
 import { byteTransport, type EndReason, memoryPair } from "@parley/acp/transport";
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, reachAgent } from "@parley/client/launch";
-import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { launchFailure } from "../agents/with-agent.ts";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
@@ -20,6 +18,7 @@ import { addressed } from "../settings/named-agent.ts";
 import { addressEntry, isTokenRefusal, plainPostWords, tokenHint } from "../settings/remote-address.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { joined } from "./joined-sides.ts";
+import { translated } from "./translated.ts";
 
 /** How long what was sent may take to leave, when stdin has ended. */
 const leaveMs = 5_000;
@@ -71,20 +70,6 @@ export async function run({ values, words }: Invocation): Promise<number> {
   ended.refuse({ code: unavailable, message, data: { reason: "unreachable" } });
   await ended.close();
   throw failed;
-}
-
-/** The agent in the edition of the editor. What it cannot express is said once, as a bridge does. */
-async function translated(agent: Transport, edition: NamedEdition) {
-  const [{ relay }, { openBridgeLog }] = await Promise.all([
-    import("@parley/acp/relay"),
-    import("../bridge/bridge-log.ts"),
-  ]);
-  const [near, far] = memoryPair();
-  const { closed } = relay(far, agent, {
-    agentEdition: editionNamed(edition),
-    log: openBridgeLog(undefined).log,
-  });
-  return { transport: near, closed };
 }
 
 type Reached = Pick<Awaited<ReturnType<typeof reachAgent>>, "transport" | "explain" | "sent"> & {

@@ -1,6 +1,7 @@
 // The tables of `parley serve` and `parley connect`.
 
 import { type Command, flag, option } from "../command/command.ts";
+import { chainOptions } from "../proxy/proxy-commands.ts";
 import { editionNames } from "../settings/edition-choice.ts";
 
 export const serveCommands: readonly Command[] = [
@@ -18,6 +19,7 @@ export const serveCommands: readonly Command[] = [
     positionals: "[-- COMMAND [ARGUMENTS]]",
     options: {
       agent: option("NAME", "Agent to serve (default: parley)", { short: "a", completes: "agent" }),
+      ...chainOptions,
       cwd: option("DIR", "Working directory of the agent (default: current directory)", {
         short: "C",
         completes: "directory",

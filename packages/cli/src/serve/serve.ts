@@ -13,6 +13,7 @@ import {
 } from "@parley/gateway";
 import { CommandError, type Invocation, usageError, watchOutput } from "../command/command.ts";
 import { countOption, directoryOption, listOption, parseTime, textOption } from "../command/option-values.ts";
+import type { Front } from "../proxy/chain-front.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { givenOrNewToken } from "../settings/token-source.ts";
@@ -32,12 +33,19 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   const chosen = speaking(chooseAgent(name, argv), values);
   checkProgram(chosen, directoryOf(values));
   const output = serveLog(json);
+  const front = await frontOf(values, output);
   // a terminal that was closed, or a reader that has gone, must not end the server
   watchOutput(() => undefined);
   const hosted = hostAgent({
+<<<<<<< HEAD
     start: ({ connectionId }) => startAgent(chosen, values, connectionId, output),
     allowCommands: values["allow-commands"] === true,
     useClientFiles: values["client-files"] === true,
+=======
+    start: ({ connectionId }) => startAgent(chosen, values, { connectionId, output, front }),
+    allowsCommands: values["allow-commands"] === true,
+    usesClientFiles: values["client-files"] === true,
+>>>>>>> cl
     maxProcesses: countOption(values, "max-agents", 100),
     log: output.log,
   });
@@ -124,12 +132,28 @@ function checkProgram({ entry }: ChosenAgent, cwd: string): void {
   throw new CommandError("not_found", `cannot start ${escapedLine(command)}`, hint, 5);
 }
 
+/** What `--chain` and `--proxy` put in front of each agent. */
+async function frontOf(values: Invocation["values"], { log }: ServeLog): Promise<Front | undefined> {
+  if (values["chain"] === undefined && values["proxy"] === undefined) return undefined;
+  const { chainFront } = await import("../proxy/chain-front.ts");
+  return chainFront(values, {
+    say: (text) => log("warn", text, {}),
+    stderr: (text) => log("info", "stderr of a proxy", { text: text.trimEnd() }),
+  });
+}
+
+interface Started {
+  readonly connectionId: string;
+  readonly output: ServeLog;
+  readonly front: Front | undefined;
+}
+
 async function startAgent(
   { entry, credentials }: ChosenAgent,
   values: Invocation["values"],
-  connectionId: string,
-  { log, stderr }: ServeLog,
+  { connectionId, output, front }: Started,
 ): Promise<StartedAgent> {
+  const { log, stderr } = output;
   const cwd = directoryOf(values);
   const tokenFile = textOption(values, "token-file");
   // an agent that could read the token could give it away
@@ -137,6 +161,7 @@ async function startAgent(
   const { transport, pid, released } = await reachAgent(entry, {
     cwd,
     env: credentials,
+    front,
     ...(values["sandbox"] === true && { sandbox }),
     onEvent(event) {
       if (event.kind === "stderr") stderr(connectionId, event.text);

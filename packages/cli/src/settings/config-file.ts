@@ -97,8 +97,8 @@ const unchanged = "nothing was changed; docs/config.md lists the settings";
 /** A path and its value; undefined removes it. */
 export type ConfigChange = readonly [path: readonly string[], value: unknown];
 
-/** Returns the path. Throws a CommandError, and writes nothing, if the file is or would become invalid. */
-export function changeConfig(changes: readonly ConfigChange[]): string {
+/** Returns the path. Throws a CommandError, and writes nothing, if the file is or would become invalid, also for `check`. */
+export function changeConfig(changes: readonly ConfigChange[], check?: (config: Config) => void): string {
   const file = configPath();
   const before = configText(file);
   const known = new Set<string>();
@@ -107,7 +107,8 @@ export function changeConfig(changes: readonly ConfigChange[]): string {
   for (const [path, value] of changes) text = setConfigValue(text, path, value);
   const unknown: string[] = [];
   try {
-    checkedConfig(text, (warning) => unknown.push(warning));
+    const config = checkedConfig(text, (warning) => unknown.push(warning));
+    check?.(config);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(error.code, error.message, unchanged, error.exitCode);

@@ -1,5 +1,6 @@
 // Records what passes the tap. It never waits and never throws: what does not fit into the queue is dropped and counted.
 
+import { withoutCredentials } from "./hidden-credentials.ts";
 import { LineRecords } from "./line-records.ts";
 import { TraceWriter } from "./trace-writer.ts";
 
@@ -58,17 +59,20 @@ export class TapRecorder {
 
   /** Records a chunk of a stream, if the queue has room for it. The chunk must not change any more. */
   chunk(stream: StreamName, bytes: Buffer): void {
-    const { waitingBytes } = this.#writer;
-    if (waitingBytes > 0 && waitingBytes + bytes.length > this.#queueBytes) {
-      const before = this.#gap.get(stream)?.bytes ?? 0;
-      this.#gap.set(stream, { bytes: before + bytes.length, isAtLineEnd: bytes.at(-1) === 0x0a });
-      this.#droppedBytes += bytes.length;
-      return;
-    }
+    if (this.#isFull(stream, bytes.length, bytes.at(-1) === 0x0a)) return;
     const t = this.#now();
     this.#recordGap(t);
     this.#streams[stream].push(t, bytes);
     this.#recordSkipped(t, stream);
+  }
+
+  /** Records a whole message, with further fields, if the queue has room for it. */
+  message(from: "client" | "agent", text: string, fields: Readonly<Record<string, unknown>>): void {
+    const bytes = Buffer.byteLength(text) + 1;
+    if (this.#isFull(from, bytes, true)) return;
+    const t = this.#now();
+    this.#recordGap(t);
+    this.#add(t, { from, ...fields, bytes, text: withoutCredentials(text) });
   }
 
   /** The fields of the event's record, without the time. */
@@ -108,6 +112,16 @@ export class TapRecorder {
     clearInterval(timer);
     const { lostRecords, limitReached } = this.#writer;
     return { isComplete, lostRecords, limitReached, droppedBytes: this.#droppedBytes };
+  }
+
+  /** Whether these bytes must be dropped; then they are counted. */
+  #isFull(stream: StreamName, bytes: number, isAtLineEnd: boolean): boolean {
+    const { waitingBytes } = this.#writer;
+    if (waitingBytes === 0 || waitingBytes + bytes <= this.#queueBytes) return false;
+    const before = this.#gap.get(stream)?.bytes ?? 0;
+    this.#gap.set(stream, { bytes: before + bytes, isAtLineEnd });
+    this.#droppedBytes += bytes;
+    return true;
   }
 
   /** Milliseconds since the start as JSON, with microseconds. */

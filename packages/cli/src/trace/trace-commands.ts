@@ -14,9 +14,14 @@ export const traceCommands: readonly Command[] = [
     completes: "file",
     options: {
       follow: flag("Keep printing while a running tap adds records", { short: "f" }),
+      hops: flag("Of a chain that parley proxy --record has recorded: show which proxy changed what"),
     },
     json: true,
-    examples: ["parley trace show session.trace", "parley trace show session.trace 12"],
+    examples: [
+      "parley trace show session.trace",
+      "parley trace show session.trace 12",
+      "parley trace show --hops chain.trace",
+    ],
     load: async () => (await import("./trace-show.ts")).run,
   },
   {

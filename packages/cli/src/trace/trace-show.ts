@@ -19,6 +19,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
   const [, record] = positionals;
   await withTraceErrors(path, async () => {
     if (record !== undefined) return showRecord(path, record, json);
+    if (values.hops === true) return (await import("./trace-hops.ts")).showHops(path, json);
     const output = json ? jsonOutput() : proseOutput();
     const reader = new WireReader();
     for await (const item of traceItems(path, { follow: values.follow === true })) {

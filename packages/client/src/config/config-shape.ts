@@ -1,6 +1,7 @@
 // The shape of the config file, from which its JSON Schema for editors is made.
 
-import type { ObjectShape } from "@parley/acp/internal";
+import { type ObjectShape, problemsOf, type ShapePath } from "@parley/acp/internal";
+import { isObject } from "@parley/acp/jsonrpc";
 
 const texts = { type: "object", additionalProperties: { type: "string" } } as const;
 const words = { type: "array", items: { type: "string" } } as const;
@@ -120,6 +121,52 @@ const client = {
   additionalProperties: false,
 } as const satisfies ObjectShape;
 
+const component = {
+  type: "object",
+  title: "a text, or an object with either proxy or command",
+  properties: {
+    proxy: { type: "string", minLength: 1, description: "The name of a proxy that comes with Parley" },
+    command: { type: "string", minLength: 1, description: "A program, without arguments" },
+    args: { ...words, description: "The options of the proxy, or the arguments of the program" },
+    env: { ...texts, description: "Variables that are added to the environment of the program" },
+    onExit: {
+      type: "string",
+      enum: ["restart", "bypass", "fail"],
+      description:
+        "What happens when the program has gone: it is started again, the chain goes on without it, or the chain ends. Default: restart",
+    },
+    errors: {
+      type: "string",
+      enum: ["open", "closed"],
+      description:
+        "What an error of the proxy means: the message passes, or it is refused. Default: as the proxy says",
+    },
+    policy: {
+      type: "boolean",
+      description: "It decides what is allowed: it is never bypassed, and its errors are closed",
+    },
+  },
+  additionalProperties: false,
+} as const satisfies ObjectShape;
+
+/** Its members are listed for editors; a shape cannot say "one of these two". */
+const componentOrText = {
+  title: component.title,
+  anyOf: [{ type: "string", minLength: 1 }, component],
+  check(value: unknown, path: ShapePath) {
+    if (typeof value === "string" && value !== "") return [];
+    const isOne = isObject(value) && (value["proxy"] === undefined) !== (value["command"] === undefined);
+    const whole = [{ path, kind: "wrong", wanted: component.title, value }] as const;
+    return isOne ? problemsOf(value, component, path) : whole;
+  },
+};
+
+const chains = {
+  type: "object",
+  description: "Chains of proxies by their names, for --chain: each is a list, from the client to the agent",
+  additionalProperties: { type: "array", items: componentOrText },
+} as const satisfies ObjectShape;
+
 const chat = {
   type: "object",
   description: "How parley chat looks and behaves",
@@ -168,6 +215,7 @@ export function configShape(agent: object): ObjectShape {
       agent: agent as ObjectShape,
       agents,
       client,
+      chains,
       chat,
     },
     additionalProperties: false,

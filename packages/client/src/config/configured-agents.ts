@@ -67,10 +67,32 @@ export interface McpSection {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** One component of a chain in the section `chains`: a text as on the command line, or an object. */
+export type ChainSection =
+  | string
+  | {
+      /** A proxy that comes with Parley. Give either `proxy` or `command`. */
+      readonly proxy?: string;
+      /** The program, without arguments. */
+      readonly command?: string;
+      /** The options of the proxy, or the arguments of the program. */
+      readonly args?: readonly string[];
+      /** Variables that are added to the environment of the program. */
+      readonly env?: Readonly<Record<string, string>>;
+      /** What happens when the program has gone. Default: "restart". */
+      readonly onExit?: "restart" | "bypass" | "fail";
+      /** What an error of the proxy means. Default: as the proxy says. */
+      readonly errors?: "open" | "closed";
+      /** Whether it decides what is allowed: it is never bypassed, and its errors are closed. Default false. */
+      readonly policy?: boolean;
+    };
+
 /** The sections of the config file that a client uses. */
 export interface ClientConfig {
   /** Agents by name. The name of a ready agent changes that agent. */
   readonly agents?: Readonly<Record<string, AgentSection>>;
+  /** Chains of proxies by name, each from the client to the agent. */
+  readonly chains?: Readonly<Record<string, readonly ChainSection[]>>;
   /** `agent` names the default agent; `mcpServers` are given to every session, by name; `reviewer` is asked first;
    * `sandbox` is the profile that commands run in. */
   readonly client?: {

@@ -6,6 +6,7 @@ import {
   ConnectionError,
   client,
   RequestError,
+  type Transport,
 } from "@parley/acp";
 import { isDialectError } from "@parley/acp/internal";
 import { checkOptions, optional, withTimeout } from "@parley/acp/jsonrpc";
@@ -32,6 +33,8 @@ export interface ReachOptions {
   readonly sandbox?: boolean | AgentSandbox | undefined;
   /** Called for each event of the launch. */
   readonly onEvent?: ((event: LaunchEvent) => void) | undefined;
+  /** Puts something in front of the agent, such as a chain of proxies. */
+  readonly front?: ((agent: Transport, entry: AgentEntry) => Transport) | undefined;
   /** Kills the agent and all processes that it started, without a grace time. */
   readonly kill?: AbortSignal | undefined;
 }
@@ -174,8 +177,12 @@ async function released({ released: gone }: ReachedAgent): Promise<void> {
  * const { transport } = await reachAgent(commandEntry(["my-agent", "--acp"]), {});
  * await transport.close();
  */
-export function reachAgent(entry: AgentEntry, options: ReachOptions): Promise<ReachedAgent> {
-  return entry.transport === "stdio" ? startProgram(entry, options) : startRemote(entry, options);
+export async function reachAgent(entry: AgentEntry, options: ReachOptions): Promise<ReachedAgent> {
+  const reached = await (entry.transport === "stdio"
+    ? startProgram(entry, options)
+    : startRemote(entry, options));
+  const { front } = options;
+  return front === undefined ? reached : { ...reached, transport: front(reached.transport, entry) };
 }
 
 async function startProgram(entry: CommandEntry, options: ReachOptions): Promise<ReachedAgent> {

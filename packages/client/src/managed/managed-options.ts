@@ -10,6 +10,7 @@ import type {
 } from "@parley/acp";
 import type { ClientFiles } from "@parley/acp/model";
 import type { SessionSetup } from "../agents/agent-spec.ts";
+import type { ReachOptions } from "../launch/launch-agent.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
 
 /** Decides what an agent may do, and does it. */
@@ -58,6 +59,8 @@ export interface ManageAgentOptions extends Omit<ConnectAgentOptions, "history" 
   readonly recorder?: Recorder | undefined;
   /** The environment from which the agent gets its variables. Default `process.env`. */
   readonly inherited?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Puts something in front of the agent, each time that it is started. */
+  readonly front?: ReachOptions["front"];
   /** Kills the agent and all processes that it started, without a grace time. */
   readonly kill?: AbortSignal | undefined;
 }

@@ -1,0 +1,125 @@
+// The proxy `budget`: warns once when most of it is spent, and stops when all of it is.
+
+import { answer, type ProxiedSession, proxy } from "@parley/acp/proxy";
+import { addSpent, forgetSpent, type Spent, spentOf } from "./ledger.ts";
+import type { ShippedProxy } from "./shipped-proxy.ts";
+
+type Kind = "tokens" | "cost" | "ms";
+
+interface Data {
+  startedAt: number | undefined;
+  timer: NodeJS.Timeout | undefined;
+  currency: string;
+  isStopped: boolean;
+}
+
+type Session = ProxiedSession<Data>;
+
+export const budget: ShippedProxy = {
+  name: "budget",
+  summary: "Warns once when most of a budget of tokens, cost or time is spent, then stops with a reason",
+  options: {
+    tokens: { type: "string", value: "COUNT", summary: "Tokens, as the agent reports them" },
+    cost: { type: "string", value: "AMOUNT", summary: "Cost, in the currency that the agent reports" },
+    time: { type: "string", value: "TIME", summary: "Time that the agent works: 90s, 10m or 1h" },
+    per: { type: "string", value: "WHAT", summary: "session or day (default: session)" },
+    warn: { type: "string", value: "PERCENT", summary: "When it warns (default: 80)" },
+  },
+
+  create(given, { folder, warn }) {
+    const limits = { tokens: given.number("tokens"), cost: given.number("cost"), ms: given.time("time") };
+    const kinds = (["tokens", "cost", "ms"] as const).filter((kind) => limits[kind] !== undefined);
+    if (kinds.length === 0) given.wrong("at least one of --tokens, --cost and --time");
+    const per = given.text("per") ?? "session";
+    if (per !== "session" && per !== "day") given.wrong("session or day", "per");
+    const percent = given.number("warn") ?? 80;
+    /** What a session that is older than this process has cost before is not counted. */
+    const continued = new Set<string>();
+
+    const keyOf = ({ sessionId }: Session): string =>
+      per === "day" ? `day ${new Date().toISOString().slice(0, 10)}` : sessionId;
+    const add = (session: Session, spent: Spent): void => addSpent(folder, keyOf(session), spent);
+    const spent = (session: Session, kind: Kind): number => {
+      const before = spentOf(folder, keyOf(session)).reduce((sum, each) => sum + (each[kind] ?? 0), 0);
+      const { startedAt } = session.data;
+      return kind === "ms" && startedAt !== undefined ? before + Date.now() - startedAt : before;
+    };
+    const reached = (session: Session, part: number): Kind | undefined =>
+      kinds.find((kind) => spent(session, kind) >= (limits[kind] ?? 0) * part);
+    const words = (session: Session, kind: Kind): string => {
+      const shown = (value = 0): string => {
+        if (kind === "ms") return `${Math.round(value / 1_000)} s`;
+        return kind === "tokens" ? `${value} tokens` : `${+value.toFixed(4)} ${session.data.currency}`.trim();
+      };
+      const whose = per === "day" ? "today" : "in this session";
+      return `${shown(spent(session, kind))} of ${shown(limits[kind])} ${whose}`;
+    };
+    const check = (session: Session): void => {
+      const { data, sessionId } = session;
+      const over = reached(session, 1);
+      if (over !== undefined && data.startedAt !== undefined && !data.isStopped) {
+        data.isStopped = true;
+        session.say(`\n\n[budget] This turn is stopped: ${words(session, over)}.`);
+        session.notify("agent", "session/cancel", { sessionId });
+      }
+      const near = over === undefined ? reached(session, percent / 100) : undefined;
+      if (near === undefined || spentOf(folder, keyOf(session)).some(({ warned }) => warned)) return;
+      add(session, { warned: true });
+      session.say(`\n\n[budget] Most of the budget is spent: ${words(session, near)}.`);
+    };
+
+    return proxy<Data>({
+      name: "budget",
+      version: "1.0.0",
+      errors: "closed",
+      session: () => ({ startedAt: undefined, timer: undefined, currency: "", isStopped: false }),
+      open({ sessionId }) {
+        if (sessionId !== undefined) continued.add(sessionId);
+      },
+      prompt(_, session) {
+        const { data } = session;
+        const over = reached(session, 1);
+        if (over !== undefined) {
+          const how = "`parley proxy budget --reset` begins a new budget.";
+          const say = `[budget] The prompt was not sent: ${words(session, over)}. ${how}`;
+          return answer({ stopReason: "refusal" as const, say });
+        }
+        data.startedAt ??= Date.now();
+        data.isStopped = false;
+        clearTimeout(data.timer);
+        if (limits.ms === undefined) return undefined;
+        const left = limits.ms - spent(session, "ms");
+        data.timer = setTimeout(() => check(session), left + 1).unref();
+        return undefined;
+      },
+      update(update, session) {
+        if (update.sessionUpdate !== "usage_update" || !update.cost) return undefined;
+        const { amount, currency } = update.cost;
+        const { sessionId, data } = session;
+        data.currency = currency;
+        const known = spentOf(folder, keyOf(session)).findLast((each) => each.session === sessionId)?.total;
+        const before = known ?? (continued.has(sessionId) ? amount : 0);
+        // an agent that was restarted may begin at 0 again
+        const cost = amount < before ? amount : amount - before;
+        add(session, { session: sessionId, total: amount, cost });
+        check(session);
+        return undefined;
+      },
+      turnEnd({ usage }, session) {
+        const { data } = session;
+        clearTimeout(data.timer);
+        const ms = data.startedAt === undefined ? 0 : Date.now() - data.startedAt;
+        data.startedAt = undefined;
+        add(session, { ms, ...(usage && { tokens: usage.totalTokens }) });
+        if (limits.tokens !== undefined && usage === undefined)
+          warn("the agent did not report the tokens of a turn: they cannot be counted; use --time or --cost");
+        check(session);
+      },
+    });
+  },
+
+  reset({ folder }) {
+    const count = forgetSpent(folder);
+    return count === 0 ? "Nothing was spent." : `Forgot what was spent in ${count} sessions or days.`;
+  },
+};

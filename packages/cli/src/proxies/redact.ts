@@ -1,0 +1,51 @@
+// The proxy `redact`: removes secrets from prompts on their way to the agent, and from what the agent sends.
+
+import type { ContentBlock, SessionUpdate } from "@parley/acp/model";
+import { proxy } from "@parley/acp/proxy";
+import { redactor, type StreamRedactor, streamRedactor } from "@parley/acp/redact";
+import type { ShippedProxy } from "./shipped-proxy.ts";
+
+interface Item {
+  readonly update: SessionUpdate;
+}
+
+export const redact: ShippedProxy = {
+  name: "redact",
+  summary: "Removes secrets from prompts, and from what the agent says and shows",
+  options: {
+    secret: { type: "string", multiple: true, value: "TEXT", summary: "Another text to remove" },
+    only: { type: "string", value: "SIDE", summary: "prompts or updates (default: both)" },
+  },
+
+  create(given, { secrets }) {
+    const only = given.text("only");
+    if (only !== undefined && only !== "prompts" && only !== "updates")
+      given.wrong("prompts or updates", "only");
+    const known = [...secrets(), ...given.list("secret")];
+    // paths stay as they are: the client opens them
+    const clean = redactor({ secrets: known, names: false, mark: "[secret]" });
+    const value = <Value>(dirty: Value): Value => clean.value(dirty) as Value; // as: only texts in it change
+
+    return proxy<StreamRedactor<Item>>({
+      name: "redact",
+      version: "1.0.0",
+      errors: "closed",
+      session: () => streamRedactor<Item>(known, { mark: "[secret]" }),
+      ...(only !== "updates" && {
+        prompt: ({ content, ...rest }) => ({ ...rest, content: value<readonly ContentBlock[]>(content) }),
+      }),
+      ...(only !== "prompts" && {
+        update(update, session) {
+          // a secret may come in pieces: what may be its beginning waits for the next update
+          const ready = session.data.next({ update: value(update) });
+          const last = ready.at(-1)?.update;
+          for (const before of ready.slice(0, -1)) session.update(before.update);
+          return last ?? null;
+        },
+        turnEnd(_, session) {
+          for (const { update } of session.data.end()) session.update(update);
+        },
+      }),
+    });
+  },
+};

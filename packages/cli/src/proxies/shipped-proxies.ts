@@ -1,0 +1,10 @@
+// The proxies that come with Parley, in the order in which they are listed.
+
+import { budget } from "./budget.ts";
+import { context } from "./context.ts";
+import { notify } from "./notify.ts";
+import { redact } from "./redact.ts";
+import type { ShippedProxy } from "./shipped-proxy.ts";
+import { tap } from "./tap.ts";
+
+export const shippedProxies: readonly ShippedProxy[] = [budget, redact, context, tap, notify];

@@ -1,0 +1,46 @@
+// What a proxy that comes with Parley says about itself.
+
+import type { ChainComponent } from "@parley/acp/proxy";
+
+/** An option of a proxy, as `node:util` parseArgs takes it, with a line for help. */
+export interface ProxyOption {
+  readonly type: "string" | "boolean";
+  readonly multiple?: true;
+  /** The placeholder in help. */
+  readonly value?: string;
+  readonly summary: string;
+}
+
+/** What was typed behind the name of a proxy. */
+export interface ProxyArguments {
+  /** The value of an option; undefined if it was not given. Throws if it does not fit. */
+  text(name: string): string | undefined;
+  list(name: string): readonly string[];
+  flag(name: string): boolean;
+  /** A number above 0. */
+  number(name: string): number | undefined;
+  /** Milliseconds. */
+  time(name: string): number | undefined;
+  /** Throws: it needs something else, or the value of that option is wrong. */
+  wrong(wanted: string, name?: string): never;
+}
+
+/** What a proxy has of the process that it runs in. */
+export interface ProxyHost {
+  /** A folder of its own for what survives a restart. */
+  readonly folder: string;
+  /** Tells the user what went wrong. */
+  warn(text: string): void;
+  /** Keys and tokens that are known on this machine. */
+  secrets(): readonly string[];
+}
+
+export interface ShippedProxy {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: Readonly<Record<string, ProxyOption>>;
+  /** What a chain starts. */
+  create(given: ProxyArguments, host: ProxyHost): ChainComponent["start"];
+  /** Forgets what it keeps. Returns a sentence that says what. */
+  reset?(host: Pick<ProxyHost, "folder">): string;
+}

@@ -1,0 +1,33 @@
+// The proxy `tap`: records what passes at its place of a chain, in the way of `parley tap`.
+
+import { resolve } from "node:path";
+import { conductor } from "@parley/acp/proxy";
+import { memoryPair, wrapTransport } from "@parley/acp/transport";
+import { hopRecorder } from "../tap/hop-recorder.ts";
+import { defaultTracePath } from "../trace/trace-file.ts";
+import type { ShippedProxy } from "./shipped-proxy.ts";
+
+export const tap: ShippedProxy = {
+  name: "tap",
+  summary: "Records what passes at its place, for parley trace",
+  options: {
+    out: { type: "string", value: "FILE", summary: "The trace (default: a file in the state directory)" },
+  },
+
+  create(given, { warn }) {
+    const out = given.text("out");
+    return () => {
+      const path = out === undefined ? defaultTracePath("proxy", new Date()) : resolve(out);
+      const recorder = hopRecorder(path, { command: ["parley", "proxy", "tap"], label: false, warn });
+      // a chain of no proxies has one hop, which sees requests, answers and errors as they are
+      const [near, far] = memoryPair();
+      conductor([], { name: "tap", watch: recorder.watch }).connect(far);
+      return wrapTransport(near, {
+        async close(reason) {
+          await near.close(reason);
+          await recorder.end();
+        },
+      });
+    };
+  },
+};

@@ -1,0 +1,58 @@
+// Puts a chain of proxies in front of an agent that a command has started.
+
+import type { Log, Transport } from "@parley/acp";
+import { type ChainComponent, conductor } from "@parley/acp/proxy";
+import { memoryPair, wrapTransport } from "@parley/acp/transport";
+import type { AgentEntry } from "@parley/client/launch";
+import { editionNamed } from "@parley/dialects";
+import type { Invocation } from "../command/command.ts";
+import { readConfig } from "../settings/config-file.ts";
+import { lossesIn } from "../terminal/losses.ts";
+import { type ChainVoice, chosenComponents } from "./components.ts";
+
+export type Front = (agent: Transport, entry: AgentEntry) => Transport;
+
+/** What `--chain` and `--proxy` put in front of an agent; undefined where neither is given. */
+export function chainFront(values: Invocation["values"], voice: ChainVoice): Front | undefined {
+  if (values["chain"] === undefined && values["proxy"] === undefined) return undefined;
+  const proxies = chosenComponents(
+    values,
+    readConfig(() => undefined),
+    voice,
+  );
+  return (agent, entry) => inFront(proxies, agent, entry, voice);
+}
+
+/** The transport of the chain. It ends when the agent has gone: whoever started the agent starts it again. */
+function inFront(
+  proxies: readonly ChainComponent[],
+  agent: Transport,
+  { name, edition }: AgentEntry,
+  voice: ChainVoice,
+): Transport {
+  const [near, far] = memoryPair();
+  const chain = conductor([...proxies, { name, start: () => agent, onExit: "fail" }], {
+    log: chainLog(voice),
+    ...(edition !== undefined && { editions: [editionNamed(edition)] }),
+  });
+  const { closed } = chain.connect(far);
+  // a chain that was not complete has not taken it
+  const over = closed.then(() => agent.close());
+  return wrapTransport(near, {
+    async close(reason) {
+      await near.close(reason);
+      await over;
+    },
+  });
+}
+
+/** Errors, and what was lost in a translation. */
+export function chainLog({ say }: ChainVoice): Log {
+  return (level, message, fields) => {
+    for (const lost of lossesIn(fields)) say(`${message}: ${lost}`);
+    if (level !== "error") return;
+    const { reason, error } = (fields ?? {}) as { readonly reason?: unknown; readonly error?: unknown }; // as: any object
+    const why = reason ?? (error instanceof Error ? error.message : error);
+    say(why === undefined ? message : `${message}: ${String(why)}`);
+  };
+}

@@ -1,0 +1,163 @@
+// The components of a chain, as users write them: in options, on the command line and in the config file.
+
+import { join } from "node:path";
+import { optional } from "@parley/acp/jsonrpc";
+import { spawnTransport } from "@parley/acp/node";
+import type { ChainComponent, OnExit } from "@parley/acp/proxy";
+import type { ChainSection, ClientConfig } from "@parley/client/config";
+import { type Invocation, usageError } from "../command/command.ts";
+import { listOption, textOption } from "../command/option-values.ts";
+import { shellWords } from "../command/shell-words.ts";
+import { shippedProxies } from "../proxies/shipped-proxies.ts";
+import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
+import { stateFolder } from "../settings/data-folder.ts";
+import { knownSecrets } from "../settings/known-secrets.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import { proxyArguments } from "./proxy-arguments.ts";
+
+export const onExitWords = ["restart", "bypass", "fail"] as const satisfies readonly OnExit[];
+
+/** What components say for people. */
+export interface ChainVoice {
+  /** A sentence about one of them. */
+  say(text: string): void;
+  /** What one of them wrote to its stderr. */
+  stderr(text: string): void;
+}
+
+/** The words of a component, with how it is looked after. */
+interface Given {
+  /** Where it was written. */
+  readonly where: string;
+  readonly words: readonly string[];
+  /** Whether the first word is a shipped proxy. Default: if there is one of that name. */
+  readonly isShipped?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onExit?: OnExit | undefined;
+  readonly errors?: "open" | "closed" | undefined;
+  readonly policy?: boolean | undefined;
+}
+
+export function shippedNamed(name: string): ShippedProxy | undefined {
+  return shippedProxies.find((each) => each.name === name);
+}
+
+/** The folder in which a shipped proxy keeps what survives a restart. */
+export function proxyFolder(name: string): string {
+  return join(stateFolder(), "proxies", name);
+}
+
+/**
+ * The components of `--chain` and `--proxy`, in that order. Empty where neither is given. Throws a CommandError that says
+ * which component is wrong.
+ */
+export function chosenComponents(
+  values: Invocation["values"],
+  config: ClientConfig,
+  voice: ChainVoice,
+): readonly ChainComponent[] {
+  const name = textOption(values, "chain");
+  const chain = name === undefined ? [] : chainNamed(name, config);
+  const typed = listOption(values, "proxy").map((text) => ({ where: "--proxy", text }));
+  return [...chain, ...typed.map(({ where, text }) => typedComponent(where, text))].map((given) =>
+    component(given, voice),
+  );
+}
+
+/** The components that a user typed, one per text. */
+export function typedComponents(
+  texts: readonly string[],
+  onExit: OnExit | undefined,
+  voice: ChainVoice,
+): readonly ChainComponent[] {
+  return texts.map((text) => component({ ...typedComponent("parley proxy", text), onExit }, voice));
+}
+
+/** The chains of the config file, checked. */
+export function checkChains(config: ClientConfig): void {
+  const silent: ChainVoice = { say: () => undefined, stderr: () => undefined };
+  for (const name of Object.keys(config.chains ?? {}))
+    for (const given of chainNamed(name, config)) component(given, silent);
+}
+
+function typedComponent(where: string, text: string): Given {
+  return { where, words: shellWords(text, where) };
+}
+
+function chainNamed(name: string, { chains = {} }: ClientConfig): readonly Given[] {
+  const chain = Object.hasOwn(chains, name) ? chains[name] : undefined;
+  if (chain === undefined) {
+    const known = Object.keys(chains).join(", ");
+    throw usageError(
+      `--chain: there is no chain ${escapedLine(name)} in the config file; there are: ${known || "none"}`,
+      "add it with parley config set chains.NAME '[\"budget --tokens 200000\"]'",
+    );
+  }
+  return chain.map((each, at) => configured(each, `chains.${name}[${at}]`));
+}
+
+function configured(section: ChainSection, where: string): Given {
+  if (typeof section === "string") return typedComponent(where, section);
+  const { proxy, command, args = [], ...rest } = section;
+  const [word = ""] = [proxy, command].filter((each) => each !== undefined);
+  return { where, words: [word, ...args], isShipped: proxy !== undefined, ...rest };
+}
+
+function component(given: Given, voice: ChainVoice): ChainComponent {
+  const { where, words, isShipped, onExit = "restart", errors, policy } = given;
+  const [first, ...args] = words;
+  if (first === undefined)
+    throw usageError(
+      `${where}: expected a proxy, got an empty text`,
+      "see parley proxy for those that there are",
+    );
+  const shipped = shippedNamed(first);
+  if (isShipped === true && shipped === undefined) {
+    const names = shippedProxies.map(({ name }) => name).join(", ");
+    throw usageError(`${where}.proxy must be one of ${names}, got ${escapedLine(first)}`, "see parley proxy");
+  }
+  if (policy === true && onExit === "bypass")
+    throw usageError(
+      `${where}: ${escapedLine(first)} decides what is allowed, so it cannot be bypassed`,
+      'use onExit "restart" or "fail"',
+    );
+  if (policy === true && errors === "open")
+    throw usageError(
+      `${where}: ${escapedLine(first)} decides what is allowed, so its errors cannot be open`,
+      'use errors "closed"',
+    );
+  const looked = { onExit, ...optional({ errors, policy }) };
+  if (shipped !== undefined && isShipped !== false)
+    return {
+      name: first,
+      start: shipped.create(proxyArguments(shipped, args, where), hostOf(first, voice)),
+      ...looked,
+    };
+  if (errors !== undefined)
+    throw usageError(
+      `${where}: errors is for the proxies that come with Parley; ${escapedLine(first)} handles its own`,
+      "leave it out",
+    );
+  return { name: commandName(words), start: commandOf(given, voice), ...looked };
+}
+
+const longestName = 60;
+
+/** With its arguments, since several may be started by one program, such as node. Of paths the last part. */
+function commandName(words: readonly string[]): string {
+  const parts = words.map((word) => word.split(/[\\/]/).at(-1) || word);
+  return safeLine(parts.join(" ")).slice(0, longestName);
+}
+
+function commandOf({ words, env }: Given, { stderr }: ChainVoice): ChainComponent["start"] {
+  const [command = "", ...args] = words;
+  return () => spawnTransport(command, args, { onStderr: stderr, ...optional({ env }) });
+}
+
+function hostOf(name: string, { say }: ChainVoice): ProxyHost {
+  return {
+    folder: proxyFolder(name),
+    warn: (text) => say(`${name}: ${text}`),
+    secrets: () => knownSecrets(),
+  };
+}

@@ -1,0 +1,345 @@
+// Proxies in front of agents: `parley proxy`, and `--proxy` and `--chain` of the commands that start an agent.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { AgentScenario } from "@parley/conformance/testing";
+import { eventsOf, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
+import { startServe } from "../../test/support/serve-probe.ts";
+
+const probe = new RunProbe();
+const echo: Partial<AgentScenario> = { otherwise: [{ say: "You said: {{prompt}}" }] };
+
+const dying = ["--conditions=parley-source", join(import.meta.dirname, "../../test/support/dying-proxy.ts")];
+
+function keep(config: object): void {
+  mkdirSync(join(probe.home, "config"), { recursive: true });
+  writeFileSync(join(probe.home, "config/config.json"), JSON.stringify(config));
+}
+
+test("parley proxy lists the proxies that come with Parley, with their options", patience, async () => {
+  const shown = await probe.started(["proxy"]);
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.match(shown.stdout, /^budget {3}Warns once/);
+  assert.match(shown.stdout, /--tokens COUNT +Tokens/);
+  const { data } = JSON.parse((await probe.started(["proxy", "--json"])).stdout);
+  assert.deepEqual(
+    data.proxies.map(({ name }: { name: string }) => name),
+    ["budget", "redact", "context", "tap", "notify"],
+  );
+});
+
+for (const [typed, message] of [
+  [["budget"], "parley proxy: budget needs at least one of --tokens, --cost and --time"],
+  [["budget --tokens many"], "parley proxy: budget --tokens: expected a number above 0, got many"],
+  [["budget --time 10"], "parley proxy: budget --time: expected a time such as 90s, 10m or 1h, got 10"],
+  [["budget --tokns 5"], "parley proxy: budget: Unknown option '--tokns'"],
+  [["redact --only x"], "parley proxy: redact --only: expected prompts or updates, got x"],
+  [["context"], "parley proxy: context needs at least one --file or --text"],
+  [['my-proxy "a'], 'parley proxy: a quote is not closed, or a \\ is the last character: my-proxy "a'],
+  [[""], "parley proxy: expected a proxy, got an empty text"],
+  [["--on-exit", "later", "redact"], "--on-exit: expected restart, bypass, fail, got later"],
+  [["--chain", "work"], "--chain: there is no chain work in the config file; there are: none"],
+  [["--reset", "redact"], "--reset: expected one of budget, got redact"],
+  [["--json", "redact"], "--json is for the list: parley proxy --json"],
+  [["--", "parley"], 'expected a proxy in front of --: parley proxy "budget --tokens 200000" -- claude'],
+] as const) {
+  test(`parley proxy ${typed.join(" ")}: the error says what to do`, patience, async () => {
+    const ran = await probe.started(["proxy", ...typed]);
+    assert.equal(ran.status, 2);
+    const [first, second = ""] = ran.stdout.startsWith("{")
+      ? [JSON.parse(ran.stdout).error.message, JSON.parse(ran.stdout).error.hint]
+      : ran.stderr
+          .trimEnd()
+          .split("\n")
+          .map((line) => line.replace(/^parley: /, ""));
+    assert.equal(first, message);
+    assert.ok(second.length > 10);
+  });
+}
+
+test(
+  "proxies stand in front of the agent of a run, in the order in which they were typed",
+  patience,
+  async () => {
+    const ran = await probe.run(echo, ["--proxy", "context --text one", "--proxy", "context --text two"]);
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stdout, /You said: hello\s?one\s?two/);
+  },
+);
+
+test(
+  "the first prompt of a session gets the instructions and the files, the second does not",
+  patience,
+  async () => {
+    writeFileSync(join(probe.cwd, "NOTES.md"), "tabs, never spaces");
+    const proxies = ["--proxy", "context --text 'Be brief.' --file NOTES.md --file missing.md"];
+    const ran = await probe.parley(
+      ["chat", "--plain", "--no-history", ...proxies, "--", ...probe.agent(echo)],
+      {
+        input: "first\nsecond\n",
+      },
+    );
+    assert.equal(ran.status, 0, ran.stderr);
+    const said = ran.stdout.replaceAll(/\s+/g, " ");
+    assert.match(
+      said,
+      /You said: first ?Be brief\. ?The file NOTES\.md: tabs, never spaces ?\[The file missing\.md could not be added: ENOENT\.\]/,
+    );
+    assert.match(said, /You said: second(?! ?Be brief)/);
+  },
+);
+
+test("a secret reaches neither the agent nor the user, also in pieces", patience, async () => {
+  const secret = "sk-ant-api03-ZZZZYYYYXXXXWWWWVVVV0000";
+  const pieces = ["The key is sk-ant-api", "03-ZZZZYYYYXXXX", "WWWWVVVV0000, and", " that is all."];
+  const scenario = { otherwise: [...pieces.map((say) => ({ say })), { say: " You said: {{prompt}}" }] };
+  const proxies = [
+    "--proxy",
+    `redact --secret ${secret}`,
+    "--proxy",
+    `tap --out ${join(probe.folder, "redact.trace")}`,
+  ];
+  const ran = await probe.parley([
+    "run",
+    "--no-history",
+    `my key is ${secret}.`,
+    ...proxies,
+    "--",
+    ...probe.agent(scenario),
+  ]);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /The key is \[secret\], and that is all\. You said: my key is \[secret\]\./);
+  const sent = readFileSync(join(probe.folder, "redact.trace"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"from":"client"'));
+  assert.ok(sent.length > 2);
+  assert.ok(!sent.some((line) => line.includes(secret)));
+});
+
+test(
+  "a budget of tokens warns once, then stops with a reason, also after a restart, until it is reset",
+  patience,
+  async () => {
+    const tokens = { totalTokens: 45, inputTokens: 40, outputTokens: 5 };
+    const agent: Partial<AgentScenario> = { unstable: ["usage"], otherwise: [{ say: "Done." }, { tokens }] };
+    const prompt = () => probe.run(agent, ["--proxy", "budget --tokens 100 --per day --warn 40"]);
+    const [first, second, third, fourth] = [await prompt(), await prompt(), await prompt(), await prompt()];
+    assert.match(first.stdout, /\[budget\] Most of the budget is spent: 45 tokens of 100 tokens today\./);
+    assert.deepEqual([first.status, second.status, third.status], [0, 0, 0], first.stderr);
+    assert.doesNotMatch(second.stdout + third.stdout, /Most of the budget/);
+    assert.equal(fourth.status, 1);
+    assert.match(fourth.stdout, /\[budget\] The prompt was not sent: 135 tokens of 100 tokens today\./);
+    const reset = await probe.started(["proxy", "--reset", "budget"]);
+    assert.equal(reset.stdout, "Forgot what was spent in 1 sessions or days.\n");
+    assert.equal((await prompt()).status, 0);
+  },
+);
+
+test("a budget of time or cost stops a turn that is running, with the reason", patience, async () => {
+  const cost = { amount: 3, currency: "USD" };
+  const waiting = [{ wait: "cancelled" }, { end: "cancelled" }] as const;
+  for (const [agent, options, words] of [
+    [{ otherwise: waiting }, "--time 0.2s", /\[budget\] This turn is stopped: \d s of 0 s in this session\./],
+    [
+      { unstable: ["usage"], otherwise: [{ usage: { used: 1, size: 2, cost } }, ...waiting] },
+      "--cost 2",
+      /\[budget\] This turn is stopped: 3 USD of 2 USD in this session\./,
+    ],
+  ] as const) {
+    const ran = await probe.run(agent, ["--proxy", `budget ${options}`]);
+    assert.equal(ran.status, 130, ran.stderr);
+    assert.match(ran.stdout, words);
+  }
+});
+
+test("a budget is that of its session, also when another run continues the session", patience, async () => {
+  const tokens = { totalTokens: 60, inputTokens: 50, outputTokens: 10 };
+  const sessions = ["one", "two"].map((sessionId) => ({ sessionId, cwd: probe.cwd }));
+  const agent = probe.agent({ unstable: ["usage"], sessions, otherwise: [{ say: "Done." }, { tokens }] });
+  const prompt = (session: string) =>
+    probe.parley(["run", "hello", "-s", session, "--proxy", "budget --tokens 50", "--", ...agent]);
+  assert.match((await prompt("one")).stdout, /Done\./);
+  assert.match((await prompt("one")).stdout, /was not sent: 60 tokens of 50 tokens in this session/);
+  assert.match((await prompt("two")).stdout, /Done\./);
+});
+
+test(
+  "an agent that does not report its tokens cannot have a budget of tokens, and the user is told",
+  patience,
+  async () => {
+    const ran = await probe.run(echo, ["--proxy", "budget --tokens 5"]);
+    assert.equal(ran.status, 0);
+    assert.match(ran.stderr, /budget: the agent did not report the tokens of a turn/);
+  },
+);
+
+test("notify starts the command when the agent needs the user, and when it is done", patience, async () => {
+  const told = join(probe.folder, "told");
+  const program = join(probe.folder, "tell");
+  writeFileSync(program, `#!/bin/sh\necho "$1" >> '${told}'\n`, { mode: 0o755 });
+  const agent = { otherwise: [{ ask: "May I?" }, { say: "Done." }] } as const;
+  const ran = await probe.run(agent, ["--proxy", `notify --after 0.001s --command ${program}`]);
+  assert.equal(ran.status, 3, ran.stderr);
+  const deadline = Date.now() + 20_000;
+  const lines = () => {
+    try {
+      return readFileSync(told, "utf8").trim().split("\n").sort();
+    } catch {
+      return [];
+    }
+  };
+  // the command runs on its own
+  while (lines().length < 2 && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
+  assert.match(lines()[0] ?? "", /^The agent is done \(/);
+  assert.match(lines()[1] ?? "", /^The agent needs you: May I\? \(/);
+});
+
+test("a chain of the config file stands in front of --proxy", patience, async () => {
+  keep({
+    chains: {
+      work: ["context --text one", { proxy: "context", args: ["--text", "two words"], onExit: "fail" }],
+      own: [{ command: launcher, args: ["proxy", "context --text far"], onExit: "restart" }],
+    },
+  });
+  const ran = await probe.run(echo, ["--proxy", "context --text three", "--chain", "work"]);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /You said: hello\s?one\s?two words\s?three/);
+  const own = await probe.run(echo, ["--chain", "own"]);
+  assert.match(own.stdout, /You said: hello\s?far/, own.stderr);
+  assert.equal((await probe.parley(["config", "check"])).status, 0);
+  const unknown = await probe.run(echo, ["--chain", "wrok"]);
+  assert.match(unknown.stderr, /there is no chain wrok in the config file; there are: work, own/);
+  keep({});
+});
+
+for (const [component, message] of [
+  ["", "chains.work[0] must be a text, or an object with either proxy or command, got an empty text"],
+  [{}, "chains.work[0] must be a text, or an object with either proxy or command, got an object"],
+  [
+    { proxy: "redact", onExit: "later" },
+    "chains.work[0].onExit must be one of restart, bypass, fail, got another text",
+  ],
+  [
+    { proxy: "nothing" },
+    "chains.work[0].proxy must be one of budget, redact, context, tap, notify, got nothing",
+  ],
+  [
+    { proxy: "budget", args: ["--time", "5"] },
+    "chains.work[0]: budget --time: expected a time such as 90s, 10m or 1h, got 5",
+  ],
+  [
+    { command: "gate", policy: true, onExit: "bypass" },
+    "chains.work[0]: gate decides what is allowed, so it cannot be bypassed",
+  ],
+  [
+    { command: "gate", errors: "open" },
+    "chains.work[0]: errors is for the proxies that come with Parley; gate handles its own",
+  ],
+] as const) {
+  test(`a chain with ${JSON.stringify(component)}: parley config names the path`, patience, async () => {
+    keep({ chains: { work: [component] } });
+    const checked = await probe.parley(["config", "check"]);
+    keep({});
+    const set = await probe.parley(["config", "set", "chains.work", JSON.stringify([component])]);
+    for (const ran of [checked, set]) {
+      assert.equal(ran.status, 2, ran.stdout);
+      assert.ok(ran.stderr.includes(message), ran.stderr);
+    }
+  });
+}
+
+test("a proxy that cannot be started is named, and no process is left", patience, async () => {
+  for (const [typed, words] of [
+    ["/no/such --x", /such --x has gone: could not start "\/no\/such": there is no such file/],
+    ["false", /false has gone: false exited with code 1/],
+  ] as const) {
+    const ran = await probe.run(echo, ["--proxy", typed]);
+    assert.equal(ran.status, 5);
+    assert.match(ran.stderr, words);
+  }
+  assert.deepEqual(
+    probe.leftovers().filter((pid) => pid !== String(process.pid)),
+    [],
+  );
+});
+
+for (const [onExit, second] of [
+  ["restart", /You said: again ?seen by (\d+)/],
+  ["bypass", /You said: again(?! ?seen)/],
+] as const) {
+  test(
+    `a proxy that dies in a prompt, with onExit ${onExit}: one error names it, and the next prompt works`,
+    patience,
+    async () => {
+      keep({ chains: { dying: [{ command: process.execPath, args: dying, onExit }] } });
+      const ran = await probe.parley(
+        ["chat", "--plain", "--no-history", "--chain", "dying", "--", ...probe.agent(echo)],
+        {
+          input: "first\ndie now\nagain\n",
+        },
+      );
+      keep({});
+      const said = ran.stdout.replaceAll(/\s+/g, " ");
+      assert.match(said, /You said: first ?seen by \d+/);
+      assert.match(said + ran.stderr, /dying-proxy\S* has gone/);
+      assert.match(said, second);
+      assert.deepEqual(probe.leftovers(), []);
+    },
+  );
+}
+
+test("parley proxy is one agent with its proxies, for any client", patience, async () => {
+  const agent = [
+    "--",
+    launcher,
+    "proxy",
+    "context --text one",
+    `${launcher} proxy 'context --text two'`,
+    "--",
+    ...probe.agent(echo),
+  ];
+  const ran = await probe.parley(["run", "--no-history", "--json", "hello", ...agent]);
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(String(eventsOf(ran).at(-1)?.["text"]), /You said: hello\s?one\s?two/);
+});
+
+test("parley serve serves an agent with proxies in front of it", patience, async (t) => {
+  const served = await startServe(t, probe, ["--proxy", "context --text served", "--", ...probe.agent(echo)]);
+  const ran = await probe.parley(["run", "--no-history", "hello", "--url", served.url], {
+    env: { PARLEY_TOKEN: served.token },
+  });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /You said: hello\s?served/);
+});
+
+test("parley trace show --hops says which proxy changed, answered and dropped what", patience, async () => {
+  const trace = join(probe.folder, "hops.trace");
+  const proxies = ["context --text one", "redact --secret hidden-word", "budget --time 10m"];
+  const agent = ["--", launcher, "proxy", "--record", trace, ...proxies, "--", ...probe.agent(echo)];
+  const ran = await probe.parley(["run", "--no-history", "the hidden-word", ...agent]);
+  assert.equal(ran.status, 0, ran.stderr);
+  const shown = await probe.started(["trace", "show", trace, "--hops"]);
+  assert.match(shown.stdout, /^# the client > context > redact > budget > node\n/);
+  assert.match(
+    shown.stdout,
+    /session\/prompt.*\n {9}context \/prompt\/1: \+ \{"type":"text","text":"one"\}\n {9}redact \/prompt\/0\/text: "the hidden-word" -> "the \[secret\]"\n/,
+  );
+  const lines = (await probe.started(["trace", "show", trace, "--hops", "--json"])).stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const changed = lines.filter(({ steps = [] }) => steps.length > 0);
+  assert.deepEqual(
+    changed.map(({ method, steps }) => [
+      method,
+      steps.map(({ component }: { component: string }) => component),
+    ]),
+    [["session/prompt", ["context", "redact"]]],
+  );
+  assert.equal(lines.at(-1).type, "end");
+  const other = await probe.started(["trace", "show", join(probe.folder, "redact.trace"), "--hops"]);
+  assert.equal(other.status, 1);
+  assert.match(other.stderr, /is not the record of a chain/);
+});

@@ -1,0 +1,140 @@
+// Follows each message of a recorded chain from hop to hop.
+
+import { isObject } from "@parley/acp/jsonrpc";
+import type { TraceMessage } from "@parley/conformance";
+import { type Difference, differencesOf } from "./json-difference.ts";
+
+/** A message at one hop. */
+export interface HopRecord {
+  readonly record: number;
+  readonly ms: number;
+  readonly from: "client" | "agent";
+  /** The neighbours, such as "budget > claude". */
+  readonly hop: string;
+  readonly place: number;
+  readonly message: Readonly<Record<string, unknown>>;
+}
+
+/** One message on its way through the chain, or a request with its answer apart. */
+export interface Journey {
+  readonly seen: HopRecord[];
+  /** For an answer: the request that it answers. */
+  readonly request?: Journey;
+}
+
+/** What a component did with a message. */
+export interface Step {
+  readonly component: string;
+  readonly did: "changed" | "sent" | "answered" | "kept";
+  /** What differs behind it. */
+  readonly differences: readonly Difference[];
+}
+
+/** Undefined for a record of another trace. */
+export function hopRecord(record: number, message: TraceMessage): HopRecord | undefined {
+  const { hop, place } = message as { readonly hop?: unknown; readonly place?: unknown }; // as: any object; checked next
+  if (typeof hop !== "string" || typeof place !== "number" || message.text === undefined) return undefined;
+  const value: unknown = JSON.parse(message.text);
+  return isObject(value)
+    ? { record, ms: message.t, from: message.from, hop, place, message: value }
+    : undefined;
+}
+
+export class Journeys {
+  readonly all: Journey[] = [];
+  /** Those that may be seen at a further hop, by where that would be. */
+  readonly #open = new Map<string, Journey[]>();
+  /** Requests that are not answered at a hop, by the hop and the id. */
+  readonly #asked = new Map<string, Journey>();
+  readonly #answers = new Map<Journey, Journey>();
+
+  add(seen: HopRecord): void {
+    const { from, place, message } = seen;
+    if (message["method"] === undefined) return this.#answer(seen);
+    const journey = this.#arrived(seen) ?? this.#begin({ seen: [] });
+    journey.seen.push(seen);
+    const key = keyOf(seen, from === "client" ? place + 1 : place - 1);
+    this.#open.set(key, [...(this.#open.get(key) ?? []), journey]);
+    if (message["id"] !== undefined) this.#asked.set(`${from} ${place} ${String(message["id"])}`, journey);
+  }
+
+  /** The first that is the same, else the first that could have become this. */
+  #arrived(seen: HopRecord): Journey | undefined {
+    const waiting = this.#open.get(keyOf(seen, seen.place)) ?? [];
+    const text = JSON.stringify(seen.message["params"]);
+    const isSame = ({ seen: [...before] }: Journey) =>
+      JSON.stringify(before.at(-1)?.message["params"]) === text;
+    const found = waiting.find(isSame) ?? waiting[0];
+    if (found !== undefined) waiting.splice(waiting.indexOf(found), 1);
+    return found;
+  }
+
+  #answer(seen: HopRecord): void {
+    const { from, place, message } = seen;
+    const asker = from === "client" ? "agent" : "client";
+    const key = `${asker} ${place} ${String(message["id"])}`;
+    const request = this.#asked.get(key);
+    if (request === undefined) return;
+    this.#asked.delete(key);
+    const known = this.#answers.get(request) ?? this.#begin({ seen: [], request });
+    this.#answers.set(request, known);
+    known.seen.push(seen);
+  }
+
+  #begin(journey: Journey): Journey {
+    this.all.push(journey);
+    return journey;
+  }
+}
+
+/** Messages of one kind, which stay in order, at a hop. */
+function keyOf({ from, message }: HopRecord, place: number): string {
+  const { method, id, params } = message;
+  const { sessionId, update } = (isObject(params) ? params : {}) as Record<string, unknown>;
+  const kind = isObject(update) ? update["sessionUpdate"] : undefined;
+  return JSON.stringify([from, place, method, id !== undefined, sessionId, kind]);
+}
+
+/** What the components did, in the order in which it passed them. `last` is the number of the last hop. */
+export function stepsOf({ seen, request }: Journey, last: number): Step[] {
+  const steps: Step[] = [];
+  const [first] = seen;
+  const end = seen.at(-1);
+  if (first === undefined || end === undefined) return steps;
+  const isForward = first.from === "client";
+  const [start, goal] = isForward ? [0, last] : [last, 0];
+  // an answer begins where the request ended
+  const asked = request?.seen.at(-1)?.place ?? start;
+  if (request === undefined ? first.place !== start : asked !== start)
+    steps.push({
+      component: before(first),
+      did: request === undefined ? "sent" : "answered",
+      differences: [],
+    });
+  for (const [at, next] of seen.entries()) {
+    const previous = seen[at - 1];
+    if (previous === undefined) continue;
+    const differences = differencesOf(content(previous.message), content(next.message));
+    if (differences.length > 0) steps.push({ component: before(next), did: "changed", differences });
+  }
+  const goalPlace = request === undefined ? goal : (request.seen[0]?.place ?? goal);
+  if (end.place !== goalPlace) steps.push({ component: behind(end), did: "kept", differences: [] });
+  return steps;
+}
+
+/** What a message says, without the id, which is another one at each hop. */
+function content({ params, result, error }: HopRecord["message"]): unknown {
+  return error !== undefined ? { error } : result !== undefined ? { result } : params;
+}
+
+/** The component that a message has just come from. */
+function before({ hop, from }: HopRecord): string {
+  const [near = "", far = ""] = hop.split(" > ");
+  return from === "client" ? near : far;
+}
+
+/** The component that it goes to. */
+function behind({ hop, from }: HopRecord): string {
+  const [near = "", far = ""] = hop.split(" > ");
+  return from === "client" ? far : near;
+}
