@@ -7,7 +7,7 @@ import type { AgentEntry } from "@parley/client/launch";
 import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
-import { lossesIn } from "../terminal/losses.ts";
+import { lossesIn } from "../settings/edition-choice.ts";
 import { type ChainVoice, chosenComponents } from "./components.ts";
 
 export type Front = (agent: Transport, entry: AgentEntry) => Transport;

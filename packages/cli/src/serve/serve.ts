@@ -37,15 +37,9 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   // a terminal that was closed, or a reader that has gone, must not end the server
   watchOutput(() => undefined);
   const hosted = hostAgent({
-<<<<<<< HEAD
-    start: ({ connectionId }) => startAgent(chosen, values, connectionId, output),
+    start: ({ connectionId }) => startAgent(chosen, values, { connectionId, output, front }),
     allowCommands: values["allow-commands"] === true,
     useClientFiles: values["client-files"] === true,
-=======
-    start: ({ connectionId }) => startAgent(chosen, values, { connectionId, output, front }),
-    allowsCommands: values["allow-commands"] === true,
-    usesClientFiles: values["client-files"] === true,
->>>>>>> cl
     maxProcesses: countOption(values, "max-agents", 100),
     log: output.log,
   });

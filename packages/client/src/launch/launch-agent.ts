@@ -308,6 +308,7 @@ const reachKeys: Readonly<Record<keyof ReachOptions, true>> = {
   sandbox: true,
   onEvent: true,
   kill: true,
+  front: true,
 };
 
 const launchKeys: Readonly<Record<keyof LaunchOptions, true>> = {
