@@ -41,6 +41,7 @@ export type {
 export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";
 export type { SuccessorOptions, TurnSuccessor } from "./peer/agent/turn/turn-successor.ts";
 export type { ExtensionContext, Extensions } from "./peer/base/extensions.ts";
+export type { Between } from "./peer/base/own-proxies.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type {
   ClientConnection,

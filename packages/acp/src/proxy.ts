@@ -3,6 +3,7 @@
 export type { Side } from "./forward/frame.ts";
 export type { Successor, SuccessorFront, SuccessorSession } from "./model/successor.ts";
 export type { ServedAgent, ServedConnection, ServeOptions } from "./peer/agent/served-agent.ts";
+export type { Between } from "./peer/base/own-proxies.ts";
 export type { ChainComponent, ChainPart, OnExit } from "./peer/proxy/component.ts";
 export { type ConductorOptions, conductor } from "./peer/proxy/conductor.ts";
 export type { HopMessage, WatchHops } from "./peer/proxy/hops.ts";

@@ -25,6 +25,7 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   elicit: true,
   elicitationCompleted: true,
   mcp: true,
+  proxies: true,
   mcpReceipt: true,
   permitTool: true,
   files: true,

@@ -12,6 +12,7 @@ import type { SessionStore } from "../../model/store.ts";
 import type { UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { HandshakeMeta } from "../base/definition-rules.ts";
 import type { Extensions } from "../base/extensions.ts";
+import type { Between } from "../base/own-proxies.ts";
 import type { McpAgentConnector } from "../mcp/session-servers.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
@@ -145,6 +146,12 @@ export interface AgentParts<Data = unknown> {
    * too. A RequestError is always sent as it is. Default true.
    */
   readonly exposeErrors?: boolean | undefined;
+  /**
+   * Proxies in front of the agent, the first of them next to the client. Needs the unstable feature "proxies".
+   *
+   * @experimental
+   */
+  readonly proxies?: readonly Between[] | undefined;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log | undefined;
   /** Limits and timeouts of the connections. */

@@ -10,6 +10,7 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
 import { memoryStore } from "../../model/memory-store.ts";
 import type { Successor } from "../../model/successor.ts";
+import { servedBehind } from "../base/own-proxies.ts";
 import { hostedProviders } from "../mcp/hosted-servers.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { checkAgentDefinition } from "./check-definition.ts";
@@ -142,7 +143,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
       if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
       checkPrincipal(principal);
       const parts = { store, live, hosted, principal, successor, log: ownLog ?? log };
-      const connection = new ServedClient(transport, definition, parts);
+      const connection = new ServedClient(servedBehind(definition.proxies, transport), definition, parts);
       const abort = () => void connection.close("aborted");
       connections.add(connection);
       void connection.closed.then(() => {

@@ -228,7 +228,8 @@ test("a feature without effect, or a handler without its feature, is a mistake t
   const about = { name: "a", version: "1", prompt } as const;
   const { handlers } = configurable();
   const wrong: [object, RegExp][] = [
-    [{ unstable: ["proxies"] }, /unstable: "proxies" has no effect here yet/],
+    [{ proxies: [] }, /proxies is unstable: it needs unstable: \["proxies"\]/],
+    [{ unstable: ["proxies"], proxies: [{ name: "p" }] }, /proxies must be a list of what proxy\(\)/],
     [{ unstable: ["providers"] }, /unstable: \["providers"\] needs providers: \{ list, set, disable \}/],
     [{ providers: handlers }, /providers is unstable: it needs unstable: \["providers"\]/],
     [{ unstable: ["providers"], providers: { ...handlers, set: 1 } }, /providers\.set must be a function/],

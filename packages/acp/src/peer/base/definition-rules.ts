@@ -7,6 +7,7 @@ import { knownDialects } from "../../edition/dialect-tells.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
 import { unstableFeatures } from "../../validation/unstable-features.ts";
+import { checkProxies } from "./own-proxies.ts";
 
 /**
  * Custom data of the parts of a handshake.
@@ -113,7 +114,7 @@ export function checkDefinition(
     checkMethods(`${role}: extensions.${field}`, extensions[field]);
   checkEditions(role, definition["editions"]);
   checkUnstable(`${role}: unstable`, definition["unstable"]);
-  refuseIdleFeatures(`${role}: unstable`, definition["unstable"]);
+  checkOwnProxies(role, definition["proxies"], definition["unstable"]);
   // both sides introduce themselves (A6, C3)
   for (const field of ["name", "version"]) {
     const value = definition[field];
@@ -143,17 +144,12 @@ function isDialect(value: unknown): boolean {
   return [isSpokenByClient, isSpokenByAgent, load].every((each) => typeof each === "function");
 }
 
-/** Features that only the raw wire has. Who names one expects something. */
-const withoutEffect: ReadonlySet<unknown> = new Set(["proxies"]);
-
-function refuseIdleFeatures(where: string, unstable: unknown): void {
-  const idle: unknown = Array.isArray(unstable)
-    ? unstable.find((each) => withoutEffect.has(each))
-    : undefined;
-  if (idle === undefined) return;
-  throw new TypeError(
-    `${where}: ${JSON.stringify(idle)} has no effect here yet; leave it out, or use a peer of @parley/acp/v1 or /v2`,
-  );
+/** Without its feature an option would do nothing. */
+function checkOwnProxies(role: string, proxies: unknown, unstable: unknown): void {
+  checkProxies(role, proxies);
+  if (proxies === undefined || unstable === "*" || (Array.isArray(unstable) && unstable.includes("proxies")))
+    return;
+  throw new TypeError(`${role}: proxies is unstable: it needs unstable: ["proxies"]`);
 }
 
 /** Throws a TypeError for what is no list of features. `where` names the option in the message. */

@@ -14,6 +14,7 @@ import type { ClientFiles, Files, Terminals } from "../../model/services.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { checkDefinition, type HandshakeMeta } from "../base/definition-rules.ts";
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
+import type { Between } from "../base/own-proxies.ts";
 import type { McpReceipt } from "../mcp/receipts.ts";
 import { type ClientPolicy, checkPolicy, type McpToolCall } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permissions.ts";
@@ -98,6 +99,12 @@ export interface ClientDefinition {
   readonly editions?: Editions | undefined;
   /** The unstable features of the protocol to enable, or "*" for all. Default: none. */
   readonly unstable?: UnstableFeatures | undefined;
+  /**
+   * Proxies in front of every agent that it connects to, the first of them next to the client. Needs the unstable feature "proxies".
+   *
+   * @experimental
+   */
+  readonly proxies?: readonly Between[] | undefined;
   /** Receives errors and warnings. Silent by default. */
   readonly log?: Log | undefined;
   /** Limits and timeouts of the connections. */

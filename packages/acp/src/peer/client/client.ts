@@ -22,6 +22,7 @@ import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { sessionOf } from "../../wire/decode.ts";
 import { BoundWire, forwarding, refuseBatch } from "../base/bound-wire.ts";
 import { HeldInput, loadClientVersion } from "../base/load-version.ts";
+import { behindProxies } from "../base/own-proxies.ts";
 import { clientDialects } from "../dialect/dialects.ts";
 import { abortableCall } from "./call-arguments.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -103,7 +104,7 @@ export function client(definition: ClientDefinition): Client {
       checkOptions("connect", options, { signal: true });
       const { signal } = options;
       refuseDefinition(target);
-      const transport = isAgent(target) ? inMemory(target) : target;
+      const transport = behindProxies(definition.proxies, isAgent(target) ? inMemory(target) : target);
       return connectWith(transport, definition, (connection) =>
         abortableCall(signal, "connect", () => handshake(connection, definition)),
       );

@@ -5,12 +5,13 @@ import { isObject } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { type ServedAgent, served } from "../agent/served-agent.ts";
+import type { Between } from "../base/own-proxies.ts";
 import { Chain } from "./chain.ts";
 import { markProxy } from "./component.ts";
 import type { ProxyDefinition } from "./proxy-definition.ts";
 
 /** A proxy, made by `proxy()`. Put it into a chain with `conductor`, or serve it on stdio with `serveStdio`. */
-export interface AcpProxy extends ServedAgent {
+export interface AcpProxy extends ServedAgent, Between {
   /** The definition that was passed to `proxy()`. */
   readonly definition: ProxyDefinition<unknown>;
 }
@@ -74,6 +75,13 @@ export function proxy<Data = undefined>(given: ProxyDefinition<Data>): AcpProxy 
   const { name, editions, log } = definition;
   const made: AcpProxy = {
     definition,
+    between(client, agent) {
+      const components = [
+        { name, start: made },
+        { name: "the agent", start: () => agent },
+      ];
+      new Chain(client, { components, editions, log: guardedLog(log), watch: undefined });
+    },
     ...served(name, (transport, outer) => {
       const components = [{ name, start: made }];
       return new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch: undefined });
