@@ -2,6 +2,7 @@
 
 import { type Benchmark, compare, entrants } from "./benchmark.ts";
 import type { McpSample, McpTask } from "./mcp-work.ts";
+import { oneCore } from "./one-core.ts";
 import { interleave, runProgram } from "./rounds.ts";
 import { figure } from "./statistics.ts";
 
@@ -15,10 +16,12 @@ export const mcpTool: Benchmark = {
   async run(options) {
     // fewer than these, and V8 still compiles in the measured part
     const count = options.quick ? 20 : 20_000;
+    // they take turns, and a switch between cores costs more than a call
+    const launcher = oneCore();
     const samples = await interleave(entrants, options, async (entrant) => {
       // the bridge is slower by far
       const task: McpTask = { entrant, count: entrant === "sdk" ? count / 10 : count };
-      return (await runProgram(program, task)) as McpSample; // what mcp-work.ts prints
+      return (await runProgram(program, task, { launcher })) as McpSample; // what mcp-work.ts prints
     });
     const of = (entrant: keyof typeof samples, what: keyof McpSample) =>
       samples[entrant].map((sample) => sample[what]);
