@@ -30,6 +30,7 @@ const units = {
   "relay.pass": "k msg/s",
   "proxy.process": "k msg/s",
   "proxy.inside": "k msg/s",
+  "proxy.component": "µs CPU/message",
   "relay.translate": "k msg/s",
   "v2.tool-update": "k msg/s",
   validate: "ns/message",

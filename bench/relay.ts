@@ -1,7 +1,11 @@
 // Benchmarks of `parley bridge` and of proxies between client and agent.
 
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Benchmark, compare, type Entrant, entrants } from "./benchmark.ts";
 import type { Sample, Task } from "./client-work.ts";
+import { streams } from "./messages.ts";
 import { interleave, runProgram } from "./rounds.ts";
 import { figure } from "./statistics.ts";
 
@@ -96,3 +100,43 @@ export const relayBenchmarks: readonly Benchmark[] = [
     0.45,
   ),
 ];
+
+/** What a component of a chain costs the conductor: the difference between chains with one and with none. */
+export const proxyComponent: Benchmark = {
+  name: "proxy.component",
+  about:
+    "CPU of a conductor for one more component, per message of stream.chunks; the floor is JSON.parse of the message",
+  // at most 1.5 times
+  target: { vsFloor: 0.67 },
+  async run(options) {
+    const size = options.quick ? { count: 1000, warmUp: 100 } : { count: 200_000, warmUp: 1 };
+    const task: Task = { kind: "stream", stream: "chunks", ...size };
+    const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
+    const file = join(folder, "cpu");
+    const cpuOf = async (components: number): Promise<number> => {
+      const env = { PARLEY_BENCH_COMPONENTS: String(components), PARLEY_BENCH_CPU: file };
+      await runProgram(peers, task, { env });
+      return Number(await readFile(file, "utf8"));
+    };
+    const samples = await interleave(entrants, options, async (entrant) => {
+      if (entrant !== "ours") return parseUs(size.count);
+      const none = await cpuOf(0);
+      return Math.max(((await cpuOf(1)) - none) * 1000, 1) / size.count;
+    });
+    await rm(folder, { recursive: true });
+    return { ...compare(samples, "µs CPU/message", "less is better"), notes: [] };
+  },
+};
+
+function parseUs(count: number): number {
+  const text = JSON.stringify({
+    jsonrpc: "2.0",
+    method: "session/update",
+    params: streams.chunks(1),
+  });
+  for (let i = 0; i < 10_000; i++) JSON.parse(text);
+  const started = process.cpuUsage();
+  for (let i = 0; i < count; i++) JSON.parse(text);
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / count;
+}

@@ -14,7 +14,7 @@ import { transcriptScroll } from "./chat/scroll.ts";
 import { chatStartup } from "./chat/startup.ts";
 import { mcpTool } from "./mcp.ts";
 import { memoryBenchmarks } from "./memory.ts";
-import { relayBenchmarks } from "./relay.ts";
+import { proxyComponent, relayBenchmarks } from "./relay.ts";
 import { manyBenchmarks } from "./remote/many.ts";
 import { serveStartup } from "./remote/startup.ts";
 import { wireBenchmarks } from "./remote/wires.ts";
@@ -30,6 +30,7 @@ import { tap } from "./tap.ts";
 const benchmarks: readonly Benchmark[] = [
   ...stdioBenchmarks,
   ...relayBenchmarks,
+  proxyComponent,
   ...memoryBenchmarks,
   ...appMemoryBenchmarks,
   tap,
