@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ChainPart, conductor } from "../../src/proxy.ts";
+import { type ChainPart, conductor, type HopMessage, proxy, type WatchHops } from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import type { Wire } from "../support/raw-line-peer.ts";
-import { chained, empty } from "./chained.ts";
+import { chained, empty, hello, introductions } from "./chained.ts";
 
 /** The same chain with its last proxies in a chain of their own. */
 function nested(n: number): ChainPart[] {
@@ -19,13 +19,38 @@ function nested(n: number): ChainPart[] {
   return [...empty(1), asProcess];
 }
 
-const hello = { protocolVersion: 1, clientCapabilities: { x: [1] }, _unknown: { a: null } };
+/** Proxies that look at everything and change nothing. */
+const looking = (n: number) =>
+  Array.from({ length: n }, (_, i) => {
+    const nothing = (): undefined => undefined;
+    const later = async (): Promise<undefined> => undefined;
+    return proxy({
+      name: `p${i}`,
+      version: "1",
+      open: later,
+      prompt: later,
+      update: nothing,
+      permission: later,
+      elicitation: later,
+      turnEnd: nothing,
+      messages: { "_acme/invented": nothing, "_acme/ask": later },
+      results: { initialize: later, "session/new": nothing, "session/prompt": later },
+    });
+  });
 
-async function transcript(parts: readonly ChainPart[]): Promise<unknown> {
-  const { client, agent: starting, chain } = chained(parts);
-  client.request("one", "initialize", hello);
+interface TranscriptOptions {
+  readonly version?: 1 | 2;
+  readonly watch?: WatchHops;
+}
+
+async function transcript(
+  parts: readonly ChainPart[],
+  { version = 1, watch }: TranscriptOptions = {},
+): Promise<unknown> {
+  const { client, agent: starting, chain } = chained(parts, watch && { options: { watch } });
+  client.request("one", "initialize", { ...hello[version], _unknown: { a: null } });
   const agent = await starting;
-  agent.answer(await agent.asked("initialize"), { protocolVersion: 1, agentCapabilities: {}, more: 1 });
+  agent.answer(await agent.asked("initialize"), { ...introductions[version], more: 1 });
   await client.answered("one");
   client.request(2, "session/new", { cwd: "/", mcpServers: [] });
   agent.answer(await agent.asked("session/new"), { sessionId: "s" });
@@ -38,12 +63,16 @@ async function transcript(parts: readonly ChainPart[]): Promise<unknown> {
   for (let i = 0; i < 100; i++) {
     agent.notify("session/update", {
       sessionId: "s",
-      update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${i}` } },
+      update: {
+        sessionUpdate: "agent_message_chunk",
+        messageId: "m",
+        content: { type: "text", text: `${i}` },
+      },
     });
   }
   agent.request("q", "session/request_permission", {
     sessionId: "s",
-    toolCall: { toolCallId: "t" },
+    ...(version === 1 ? { toolCall: { toolCallId: "t" } } : { title: "T" }),
     options: [],
   });
   client.answer(await client.asked("session/request_permission"), { outcome: { outcome: "cancelled" } });
@@ -67,13 +96,27 @@ async function transcript(parts: readonly ChainPart[]): Promise<unknown> {
   };
 }
 
-test("the transcript through 0 to 3 empty proxies, flat and nested, is the same (P1, P2, P5, P11, P12, P13, P24)", async () => {
-  const expected = await transcript([]);
-  for (const n of [1, 2, 3]) {
-    assert.deepEqual(await transcript(empty(n)), expected, `${n} proxies`);
-    assert.deepEqual(await transcript(nested(n)), expected, `${n} proxies, nested`);
-  }
-});
+for (const version of [1, 2] as const) {
+  test(`the transcript through 0 to 3 proxies, empty and looking, flat and nested, watched and not, is the same (v${version}; P1, P2, P5, P11, P12, P13, P24, P25)`, async () => {
+    const expected = await transcript([], { version });
+    for (const n of [1, 2, 3]) {
+      assert.deepEqual(await transcript(empty(n), { version }), expected, `${n} proxies`);
+      assert.deepEqual(await transcript(nested(n), { version }), expected, `${n} proxies, nested`);
+      assert.deepEqual(await transcript(looking(n), { version }), expected, `${n} proxies that look`);
+      const hops = new Set<string>();
+      const watch = ({ hop }: HopMessage): void => void hops.add(hop);
+      assert.deepEqual(await transcript(empty(n), { version, watch }), expected, `${n} proxies, watched`);
+      const names = ["the client", ...empty(n).map(({ definition }) => definition.name), "the agent"];
+      assert.deepEqual(
+        [...hops].sort(),
+        names
+          .slice(1)
+          .map((name, i) => `${names[i]} > ${name}`)
+          .sort(),
+      );
+    }
+  });
+}
 
 test("nothing starts before initialize, and what comes before is refused (P3)", async () => {
   const { client, agents } = chained(empty(1));
