@@ -53,7 +53,7 @@ test("a name that is not known is reported with its path, and the rest is used",
   assert.deepEqual(warnings, [
     "config.json: agent.modle is not known; there are model, providers, localServers, registry, mode, effort, autoApprove, maxTurnRequests, compactAt, sandbox, hooks, loginShell, mcpServers, privateHosts",
     'config.json: agent.providers."a b".url is not known; there are kind, baseUrl, apiKey, apiKeyEnv, headers, timeout, region, project, location, resource, apiVersion, models',
-    "config.json: __proto__ is not known; there are $schema, agent, agents, client, chat",
+    "config.json: __proto__ is not known; there are $schema, agent, agents, client, chains, chat",
   ]);
 });
 
@@ -100,15 +100,20 @@ for (const [text, wanted] of [
 
 test("the schema that editors use is the one that files are checked by", () => {
   const file = new URL("../../config.schema.json", import.meta.url);
-  const committed: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const committed = JSON.parse(readFileSync(file, "utf8")) as object;
   assert.deepEqual(
     committed,
     JSON.parse(JSON.stringify(configSchema(agentConfigSchema))),
     "run: npm run generate",
   );
-  const validate = new Ajv2020({ allErrors: true }).compile(configSchema(agentConfigSchema));
+  const validate = new Ajv2020({ allErrors: true }).compile(committed);
   assert.equal(validate({ agent: { mode: "code", providers: { w: { baseUrl: "x" } } } }), true);
-  for (const wrong of [{ agent: { mode: "yolo" } }, { other: 1 }, { agent: { maxTurnRequests: 0 } }]) {
+  for (const wrong of [
+    { agent: { mode: "yolo" } },
+    { other: 1 },
+    { agent: { maxTurnRequests: 0 } },
+    { chains: { a: [1] } },
+  ]) {
     assert.equal(validate(wrong), false);
   }
 });
