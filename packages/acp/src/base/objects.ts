@@ -46,13 +46,24 @@ export function optional<Fields extends object>(
   return given as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Makes methods work without their object, as after destructuring. */
+/**
+ * Makes methods of a class work without their object, as after destructuring. An object gets a function of its own when it is
+ * first asked for one: most objects use few of their methods.
+ */
 export function bindMethods<Key extends string>(
-  object: { [Name in Key]: unknown },
+  { prototype }: { readonly prototype: { [Name in Key]: unknown } },
   keys: readonly Key[],
 ): void {
   for (const key of keys) {
-    const method = object[key];
-    if (typeof method === "function") object[key] = method.bind(object);
+    const method = prototype[key];
+    if (typeof method !== "function") continue;
+    Object.defineProperty(prototype, key, {
+      configurable: true,
+      get(this: object) {
+        const value: unknown = method.bind(this);
+        Object.defineProperty(this, key, { value, configurable: true, writable: true });
+        return value;
+      },
+    });
   }
 }

@@ -69,7 +69,6 @@ export class ManagedSession implements ClientSession {
   readonly closed: Promise<SessionEnd> = this.#closed.promise;
 
   constructor(process: ManagedProcess, place: ManagedSessionOptions, keeper: SessionKeeper) {
-    bindMethods(this, clientSessionMethods);
     this.#process = process;
     this.#keeper = keeper;
     this.#place = place;
@@ -397,3 +396,5 @@ export class ManagedSession implements ClientSession {
     if (numbered.kind === "update") this.#events.update(numbered.update);
   }
 }
+
+bindMethods(ManagedSession, clientSessionMethods);

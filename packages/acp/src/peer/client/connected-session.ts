@@ -44,10 +44,10 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   data: unknown;
   /** It is being loaded or resumed. */
   isReplaying = false;
+  readonly events: SessionEvents;
   readonly #requests: SessionRequests;
   readonly #edition: ClientSessionEdition;
   readonly #settings: OpenSessionSettings;
-  readonly events: SessionEvents;
   /** Oldest first, also those that wait. */
   readonly #prompts = new OpenPrompts();
   readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
@@ -66,13 +66,12 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     edition: ClientSessionEdition,
     settings: OpenSessionSettings,
   ) {
-    const { sessionId, configOptions, availableCommands } = setup;
-    bindMethods(this, clientSessionMethods);
+    const { sessionId, configOptions } = setup;
     this.sessionId = sessionId;
     this.cwd = roots[0] ?? "";
     this.roots = roots;
     this.#options = new OfferedOptions(edition, configOptions, settings.listsOptions);
-    this.#commands = availableCommands;
+    this.#commands = setup.availableCommands;
     this.#requests = requests;
     this.#settings = settings;
     this.toolCalls = new ToolCallTracker({ keepsDetails: settings.keepsToolCalls });
@@ -131,19 +130,19 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   ): Prompt {
     this.#checkCall(method, options);
     if (content === "") throw new TypeError(`${method}: expected text or content blocks, got an empty text`);
-    const { signal, _meta } = options;
+    const { signal, _meta: meta } = options;
     const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
     checkSignal("prompt", signal);
     const handle = new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread);
-    const prompt: OpenPrompt = this.#prompts.add({ handle, content: blocks, meta: _meta });
-    if (signal !== undefined) prompt.handle.cancelOn(signal);
-    if (signal?.aborted) return prompt.handle;
+    const prompt: OpenPrompt = this.#prompts.add({ handle, content: blocks, meta });
+    if (signal) handle.cancelOn(signal);
+    if (signal?.aborted) return handle;
     const { connectionError } = this.#life;
     if (connectionError === undefined) start(prompt);
     else this.failed(prompt.number, connectionError);
-    return prompt.handle;
+    return handle;
   }
 
   cancel(options: MetaOptions = {}): void {
@@ -298,8 +297,6 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (refused === undefined) prompt.handle.fail(error);
   }
 
-  // ----
-
   #checkCall(method: string, options: object): void {
     this.#life.check(method);
     checkCall(method, options);
@@ -398,3 +395,5 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (!this.#prompts.hasSent) this.questions.accept();
   }
 }
+
+bindMethods(ConnectedSession, clientSessionMethods);
