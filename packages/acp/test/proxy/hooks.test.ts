@@ -465,63 +465,6 @@ test("a hook that throws: open lets the message pass, closed refuses or drops it
   }
 });
 
-test("what a proxy cannot read passes an open one, and neither a closed one nor a policy", async () => {
-  for (const kind of ["open", "closed", "policy"] as const) {
-    const prompts: unknown[] = [];
-    const part = made({
-      prompt: (given) => void prompts.push(given),
-      ...(kind === "policy" ? { policy: true } : { errors: kind }),
-    });
-    const { client, agent, chain } = await opened([part]);
-    client.request(1, "session/prompt", { sessionId: "s", prompt: "not a list" });
-    agent.notify("session/update", { sessionId: "s", update: { sessionUpdate: "tool_call" } });
-    agent.notify("_acme/end", {});
-    await client.asked("_acme/end");
-    const hasUpdate = client.got.some(({ method }) => method === "session/update");
-    assert.equal(hasUpdate, kind !== "policy", `${kind}: the update`);
-    if (kind === "open") agent.answer(await agent.asked("session/prompt"), { stopReason: "end_turn" });
-    const { error } = await client.answered(1);
-    assert.equal(error?.code, kind === "open" ? undefined : -32602);
-    assert.deepEqual(prompts, []);
-    await chain.close();
-  }
-});
-
-test("two members of one name cannot smuggle anything past a policy: it writes what it has read", async () => {
-  const rules = made({
-    policy: true,
-    messages: {
-      "fs/write_text_file": ({ params }) =>
-        (params as { path?: string }).path === "/ok" ? undefined : refuse("no"),
-    },
-  });
-  const { client, agent, chain } = await opened([rules]);
-  agent.sendText(
-    '{"jsonrpc":"2.0","id":1,"method":"fs/write_text_file","params":{"path":"/etc/passwd","path":"/ok","content":"","sessionId":"s"}}',
-  );
-  const asked = await client.asked("fs/write_text_file");
-  assert.deepEqual(asked.params, { path: "/ok", content: "", sessionId: "s" });
-  assert.equal(
-    client.texts.some((each) => each.includes("passwd")),
-    false,
-  );
-  client.sendText(`{"jsonrpc":"2.0","id":${asked.id},"result":{"x":1,"x":2}}`);
-  await agent.answered(1);
-  assert.equal(
-    agent.texts.some((each) => each.includes('"x":1')),
-    false,
-  );
-  agent.sendText(
-    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hidden","text":"shown"}}}}',
-  );
-  await client.asked("session/update");
-  assert.equal(
-    client.texts.some((each) => each.includes("hidden")),
-    false,
-  );
-  await chain.close();
-});
-
 test("what nobody looks at passes as it was written", async () => {
   const part = made({ prompt: () => undefined, messages: { "_acme/other": () => undefined } });
   const { client, agent, chain } = await opened([part]);

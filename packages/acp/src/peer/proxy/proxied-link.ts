@@ -35,6 +35,14 @@ interface Session {
   readonly seen: ProxiedSession<unknown>;
 }
 
+/** What hooks see in terms of the model, apart from what opens a session. */
+const subjects = new Set([
+  "session/update",
+  "session/prompt",
+  "session/request_permission",
+  "elicitation/create",
+]);
+
 /** The prompts that the agent works on, by the frame of their request. */
 type OpenPrompts = Map<Frame, number>;
 
@@ -115,10 +123,11 @@ export class ProxiedLink {
   /** Hooks in terms of the model. */
   #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
     const reader = this.#reader;
-    if (reader === undefined || !isObject(params)) return undefined;
+    if (reader === undefined) return frame.method === "initialize" ? undefined : this.#unread(frame);
     const { receiver, kinds } = methodTable.get(frame.method) ?? {};
     // one that goes the wrong way, or asks without wanting an answer, is for its receiver to refuse
     if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) return undefined;
+    if (!isObject(params)) return subjects.has(frame.method) ? this.#unread(frame) : undefined;
     switch (frame.method) {
       case "session/update":
         return this.#update(reader, frame, params);
@@ -138,9 +147,8 @@ export class ProxiedLink {
   #update(reader: EditionReader, frame: Frame, params: object): Verdict {
     const { update: hook, name } = this.#definition;
     const session = this.#session(frame.session);
-    if (session === undefined) return undefined;
-    const wire = reader.update(copied(frame));
-    if (wire === undefined) return this.#options.isPolicy ? { drop: `${name} could not read it` } : undefined;
+    const wire = session && reader.update(copied(frame));
+    if (session === undefined || wire === undefined) return this.#unread(frame);
     const heard = session.reader.receive(wire);
     const sent = hook === undefined ? undefined : this.#changed(reader, params, heard, session, hook);
     this.#ended(heard, session);
@@ -177,7 +185,8 @@ export class ProxiedLink {
   #prompt(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const { prompt: hook, turnEnd } = this.#definition;
     const session = this.#session(frame.session);
-    if (session === undefined || (hook === undefined && turnEnd === undefined)) return undefined;
+    if (hook === undefined && turnEnd === undefined) return undefined;
+    if (session === undefined) return this.#unread(frame);
     const prompt = this.#read(() => reader.prompt(copied(frame)));
     if (prompt === undefined) return undefined;
     const send = (changed: ProxiedPrompt): void => {
@@ -216,7 +225,8 @@ export class ProxiedLink {
   #permission(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.permission;
     const session = this.#session(frame.session);
-    if (hook === undefined || session === undefined) return undefined;
+    if (hook === undefined) return undefined;
+    if (session === undefined) return this.#unread(frame);
     const ask = this.#read(() => reader.permission(copied(frame)));
     if (ask === undefined) return undefined;
     return after(hook(ask, session.seen, requiredCall(frame)), (value) =>
@@ -266,6 +276,15 @@ export class ProxiedLink {
     });
   }
 
+  /** A policy lets nothing pass that it cannot read. */
+  #unread(frame: Frame): Verdict {
+    if (!this.#options.isPolicy) return undefined;
+    const message = `${this.#definition.name} cannot read this ${frame.method}, and lets nothing pass unread`;
+    if (frame.kind === "notification") return { drop: message };
+    const data = { reason: "unreadable", component: this.#definition.name };
+    return { answer: { error: { code: errorCodes.invalid_params, message, data } } };
+  }
+
   /** What cannot be read passes unseen, unless nothing may. */
   #read<Value>(read: () => Value): Value | undefined {
     try {
@@ -279,6 +298,9 @@ export class ProxiedLink {
   #lookAtAnswer(frame: Frame): Verdict {
     try {
       this.#noteAnswer(frame);
+      const isDone = frame.method === "initialize" && frame.answer?.error === undefined;
+      const unread = isDone && this.#reader === undefined ? this.#unread(frame) : undefined;
+      if (unread !== undefined) return unread;
       const hook = hookOf(this.#definition.results, frame.method);
       const { answer, request } = frame;
       if (hook === undefined || answer === undefined || !("result" in answer)) return undefined;
