@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PromptResult, SessionUpdate } from "../../src/model.ts";
 import { answer, type ProxiedSession, type ProxyDefinition, proxy, refuse } from "../../src/proxy.ts";
-import type { RawLinePeer } from "../support/raw-line-peer.ts";
+import type { RawLinePeer, Wire } from "../support/raw-line-peer.ts";
 import { brief, chained, hello, introductions, logged, opened, prompt, said, text } from "./chained.ts";
 
 type Definition<Data> = Omit<ProxyDefinition<Data>, "name" | "version">;
@@ -292,6 +292,35 @@ test("session: data of its own for each session, and say, update, notify and req
   assert.equal(brief(client.got[before] as never), "session/update prompt 1");
   assert.equal((client.got[before + 1]?.params?.["update"] as { title?: string } | undefined)?.title, "T");
   assert.deepEqual(agent.got.at(-2)?.method, "_acme/hint");
+  await chain.close();
+});
+
+test("the data of a session is forgotten when the session is closed, and not when that is refused", async () => {
+  const counts: number[] = [];
+  const part = made({
+    session: () => ({ prompts: 0 }),
+    prompt(_, { data }: ProxiedSession<{ prompts: number }>) {
+      data.prompts += 1;
+      counts.push(data.prompts);
+    },
+  });
+  const { client, agent, chain } = await opened([part]);
+  const close = async (id: string, answerTo: (asked: Wire) => object) => {
+    client.request(id, "session/close", { sessionId: "s" });
+    agent.send({ jsonrpc: "2.0", ...answerTo(await agent.asked("session/close")) });
+    await client.answered(id);
+  };
+  const go = async (id: number) => {
+    client.request(id, "session/prompt", prompt("s", "go"));
+    agent.answer(await agent.asked("session/prompt"), { stopReason: "end_turn" });
+    await client.answered(id);
+  };
+  await go(1);
+  await close("refused", ({ id }) => ({ id, error: { code: 1, message: "busy" } }));
+  await go(2);
+  await close("done", ({ id }) => ({ id, result: {} }));
+  await go(3);
+  assert.deepEqual(counts, [1, 2, 1]);
   await chain.close();
 });
 

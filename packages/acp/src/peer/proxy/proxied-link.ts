@@ -2,15 +2,16 @@
 
 import { isObject, isPromiseLike } from "../../base/objects.ts";
 import { answeredVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
-import type { Frame, Side, Verdict } from "../../forward/frame.ts";
+import type { Frame, Verdict } from "../../forward/frame.ts";
 import { Link } from "../../forward/link.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { applied } from "./applied.ts";
-import { EditionReader, type Heard, messageOf, type SessionReader } from "./edition-reader.ts";
+import { EditionReader, type Heard } from "./edition-reader.ts";
 import { acpFacts } from "./facts.ts";
+import { ProxiedSessions, type SeenSession } from "./proxied-sessions.ts";
 import {
   Answer,
   type ProxiedMessage,
@@ -29,11 +30,6 @@ import {
   wireError,
   withItsMeta,
 } from "./verdicts.ts";
-
-interface Session {
-  readonly reader: SessionReader;
-  readonly seen: ProxiedSession<unknown>;
-}
 
 /** What hooks see in terms of the model, apart from what opens a session. */
 const subjects = new Set([
@@ -58,7 +54,7 @@ export class ProxiedLink {
   readonly link: Link;
   readonly #definition: ProxyDefinition<unknown>;
   readonly #options: ProxiedLinkOptions;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions: ProxiedSessions;
   readonly #prompts: OpenPrompts = new Map();
   #readers: Readonly<Record<ProtocolVersion, EditionReader>> | undefined;
   #reader: EditionReader | undefined;
@@ -83,6 +79,7 @@ export class ProxiedLink {
       log,
       overflowed,
     });
+    this.#sessions = new ProxiedSessions(this.link, definition.session);
   }
 
   #look(frame: Frame): Verdict {
@@ -166,7 +163,7 @@ export class ProxiedLink {
     reader: EditionReader,
     params: object,
     { updates }: Heard,
-    { seen }: Session,
+    { seen }: SeenSession,
     hook: NonNullable<ProxyDefinition<unknown>["update"]>,
   ): object[] | undefined {
     const said = updates.map((update) => hook(update, seen));
@@ -178,7 +175,7 @@ export class ProxiedLink {
     });
   }
 
-  #ended({ ended }: Heard, { seen }: Session): void {
+  #ended({ ended }: Heard, { seen }: SeenSession): void {
     for (const result of ended) this.#definition.turnEnd?.(result, seen);
   }
 
@@ -325,8 +322,8 @@ export class ProxiedLink {
       if (version === 1 || version === 2) this.#reader = this.#readers?.[version];
     }
     if (opens === "named session") session?.reader.replays(false);
-    if (methodTable.get(method)?.session === "closes" && sessionId !== undefined)
-      this.#sessions.delete(sessionId);
+    const isOver = methodTable.get(method)?.session === "closes" && answer?.error === undefined;
+    if (isOver && sessionId !== undefined) this.#sessions.delete(sessionId);
     const prompt = request && this.#prompts.get(request);
     if (request === undefined || prompt === undefined || session === undefined) return;
     this.#prompts.delete(request);
@@ -339,36 +336,10 @@ export class ProxiedLink {
   }
 
   /** Undefined before the handshake, and for what names no session. */
-  #session(sessionId: string | undefined): Session | undefined {
+  #session(sessionId: string | undefined): SeenSession | undefined {
     const reader = this.#reader;
     if (sessionId === undefined || reader === undefined) return undefined;
-    const known = this.#sessions.get(sessionId);
-    if (known !== undefined) return known;
-    const { link } = this;
-    const bare: Omit<ProxiedSession, "data"> = {
-      sessionId,
-      edition: reader.edition,
-      update(update) {
-        for (const params of reader.newUpdate(sessionId, update))
-          link.notify("client", "session/update", params);
-      },
-      say: (text) => bare.update(messageOf(text)),
-      notify: (to, method, params) => link.notify(to, method, params),
-      request: (to, method, params) => this.#request(to, method, params),
-    };
-    const data = this.#definition.session?.(bare);
-    const session = { reader: reader.session(), seen: Object.assign(bare, { data }) };
-    this.#sessions.set(sessionId, session);
-    return session;
-  }
-
-  #request(to: Side, method: string, params: object): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.link.request(to, method, params, ({ result, error }) => {
-        if (error === undefined) resolve(result);
-        else reject(asError(method, error));
-      });
-    });
+    return this.#sessions.get(sessionId, reader);
   }
 
   #said(frame: Frame, verdict: Verdict | PromiseLike<Verdict>): Verdict {
