@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { type ChainPart, conductor, type HopMessage, proxy, type WatchHops } from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import type { Wire } from "../support/raw-line-peer.ts";
-import { chained, empty, hello, introductions } from "./chained.ts";
+import { byHand, chained, empty, handshake, hello, introductions, served } from "./chained.ts";
 
 /** The same chain with its last proxies in a chain of their own. */
 function nested(n: number): ChainPart[] {
@@ -124,4 +124,34 @@ test("nothing starts before initialize, and what comes before is refused (P3)", 
   const { error } = await client.answered(1);
   assert.equal(error?.code, -32600);
   assert.equal(agents.length, 0);
+});
+
+test("a chain can be the agent of another chain (P24)", async () => {
+  const agents = byHand();
+  const inner = conductor([...empty(1), agents.start]);
+  const { client, chain } = served([...empty(1), inner]);
+  const agent = await handshake(client, agents.peer(0));
+  client.request(1, "_acme/ask", { a: 1 });
+  agent.answer(await agent.asked("_acme/ask"), { b: 2 });
+  assert.deepEqual((await client.answered(1)).result, { b: 2 });
+  await chain.close();
+  await agent.ended;
+});
+
+test("a chain takes initialize in an array with what follows it", async () => {
+  const { client, agent: starting, chain } = chained(empty(2));
+  const calls = [
+    { jsonrpc: "2.0", id: 1, method: "initialize", params: hello[1] },
+    { jsonrpc: "2.0", id: 2, method: "session/new", params: { cwd: "/", mcpServers: [] } },
+  ];
+  client.sendText(JSON.stringify(calls));
+  const agent = await starting;
+  agent.answer(await agent.asked("initialize"), introductions[1]);
+  agent.answer(await agent.asked("session/new"), { sessionId: "s" });
+  const answers = await client.next((message) => Array.isArray(message));
+  assert.deepEqual(answers, [
+    { jsonrpc: "2.0", id: 1, result: introductions[1] },
+    { jsonrpc: "2.0", id: 2, result: { sessionId: "s" } },
+  ]);
+  await chain.close();
 });

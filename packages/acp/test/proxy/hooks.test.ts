@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PromptResult, SessionUpdate } from "../../src/model.ts";
 import { answer, type ProxiedSession, type ProxyDefinition, proxy, refuse } from "../../src/proxy.ts";
-import type { RawLinePeer } from "../support/raw-line-peer.ts";
+import type { RawLinePeer, Wire } from "../support/raw-line-peer.ts";
 import { brief, chained, hello, introductions, logged, opened, prompt, said, text } from "./chained.ts";
 
 type Definition<Data> = Omit<ProxyDefinition<Data>, "name" | "version">;
@@ -295,6 +295,35 @@ test("session: data of its own for each session, and say, update, notify and req
   await chain.close();
 });
 
+test("the data of a session is forgotten when the session is closed, and not when that is refused", async () => {
+  const counts: number[] = [];
+  const part = made({
+    session: () => ({ prompts: 0 }),
+    prompt(_, { data }: ProxiedSession<{ prompts: number }>) {
+      data.prompts += 1;
+      counts.push(data.prompts);
+    },
+  });
+  const { client, agent, chain } = await opened([part]);
+  const close = async (id: string, answerTo: (asked: Wire) => object) => {
+    client.request(id, "session/close", { sessionId: "s" });
+    agent.send({ jsonrpc: "2.0", ...answerTo(await agent.asked("session/close")) });
+    await client.answered(id);
+  };
+  const go = async (id: number) => {
+    client.request(id, "session/prompt", prompt("s", "go"));
+    agent.answer(await agent.asked("session/prompt"), { stopReason: "end_turn" });
+    await client.answered(id);
+  };
+  await go(1);
+  await close("refused", ({ id }) => ({ id, error: { code: 1, message: "busy" } }));
+  await go(2);
+  await close("done", ({ id }) => ({ id, result: {} }));
+  await go(3);
+  assert.deepEqual(counts, [1, 2, 1]);
+  await chain.close();
+});
+
 test("messages and results see every method of both sides by its name, with the session", async () => {
   const seen: string[] = [];
   const part = made({
@@ -463,63 +492,6 @@ test("a hook that throws: open lets the message pass, closed refuses or drops it
     assert.ok(lines.filter((line) => line === "error: a hook of hooks failed").length >= 5, lines.join("\n"));
     await chain.close();
   }
-});
-
-test("what a proxy cannot read passes an open one, and neither a closed one nor a policy", async () => {
-  for (const kind of ["open", "closed", "policy"] as const) {
-    const prompts: unknown[] = [];
-    const part = made({
-      prompt: (given) => void prompts.push(given),
-      ...(kind === "policy" ? { policy: true } : { errors: kind }),
-    });
-    const { client, agent, chain } = await opened([part]);
-    client.request(1, "session/prompt", { sessionId: "s", prompt: "not a list" });
-    agent.notify("session/update", { sessionId: "s", update: { sessionUpdate: "tool_call" } });
-    agent.notify("_acme/end", {});
-    await client.asked("_acme/end");
-    const hasUpdate = client.got.some(({ method }) => method === "session/update");
-    assert.equal(hasUpdate, kind !== "policy", `${kind}: the update`);
-    if (kind === "open") agent.answer(await agent.asked("session/prompt"), { stopReason: "end_turn" });
-    const { error } = await client.answered(1);
-    assert.equal(error?.code, kind === "open" ? undefined : -32602);
-    assert.deepEqual(prompts, []);
-    await chain.close();
-  }
-});
-
-test("two members of one name cannot smuggle anything past a policy: it writes what it has read", async () => {
-  const rules = made({
-    policy: true,
-    messages: {
-      "fs/write_text_file": ({ params }) =>
-        (params as { path?: string }).path === "/ok" ? undefined : refuse("no"),
-    },
-  });
-  const { client, agent, chain } = await opened([rules]);
-  agent.sendText(
-    '{"jsonrpc":"2.0","id":1,"method":"fs/write_text_file","params":{"path":"/etc/passwd","path":"/ok","content":"","sessionId":"s"}}',
-  );
-  const asked = await client.asked("fs/write_text_file");
-  assert.deepEqual(asked.params, { path: "/ok", content: "", sessionId: "s" });
-  assert.equal(
-    client.texts.some((each) => each.includes("passwd")),
-    false,
-  );
-  client.sendText(`{"jsonrpc":"2.0","id":${asked.id},"result":{"x":1,"x":2}}`);
-  await agent.answered(1);
-  assert.equal(
-    agent.texts.some((each) => each.includes('"x":1')),
-    false,
-  );
-  agent.sendText(
-    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hidden","text":"shown"}}}}',
-  );
-  await client.asked("session/update");
-  assert.equal(
-    client.texts.some((each) => each.includes("hidden")),
-    false,
-  );
-  await chain.close();
 });
 
 test("what nobody looks at passes as it was written", async () => {

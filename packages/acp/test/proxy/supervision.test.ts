@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { agent } from "../../src/index.ts";
 import type { Transport } from "../../src/jsonrpc/transport.ts";
 import { type AcpProxy, conductor, type OnExit, proxy } from "../../src/proxy.ts";
 import { webPlatform } from "../../src/transport/byte-channel.ts";
@@ -261,6 +262,41 @@ test("a component that reads nothing ends its chain with a named reason; other c
   await peers[0]?.ended;
   await works(other, "still");
   await other.chain.close();
+});
+
+test("an agent waits for a proxy that is slow: little is kept for it, and nothing is lost (P27)", async () => {
+  const [near, far] = memoryPair();
+  const slow = rawLinePeer(far, rustProxy(rust5));
+  const total = 400;
+  let count = 0;
+  const agentOf = agent({
+    name: "chatty",
+    version: "1",
+    async prompt(turn) {
+      for (; count < total; count++) await turn.say("x".repeat(100_000));
+    },
+  });
+  const { client, chain } = served([() => near, agentOf]);
+  client.request(1, "initialize", hello[1]);
+  await client.answered(1);
+  client.request(2, "session/new", { cwd: "/", mcpServers: [] });
+  const { result } = await client.answered(2);
+  client.request(3, "session/prompt", prompt(String(result?.["sessionId"]), "go"));
+  await slow.next(({ params }) => params?.["method"] === "session/update");
+  far.pause();
+  let before = -1;
+  while (count > before) {
+    before = count;
+    for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+  }
+  assert.ok(count < total, "the agent did not wait");
+  far.resume();
+  await client.answered(3);
+  const updates = client.got.filter(({ params }) =>
+    JSON.stringify(params ?? {}).includes("agent_message_chunk"),
+  );
+  assert.equal(updates.length, total);
+  await chain.close();
 });
 
 test("too much for a component that is being started ends the chain with its name (P27)", async () => {

@@ -150,6 +150,7 @@ export class AgentStage implements Stage {
         taker(answer, text);
         // after an error too: it answers what comes in its own words
         if (peer.connection.isOpen) this.#room.open();
+        else if (answer.error !== undefined) this.#room.fail(answer.error as WireError); // made here
       });
     } catch (error) {
       taker({ error: goneError(this.name, asError(error)) });

@@ -2,15 +2,16 @@
 
 import { isObject, isPromiseLike } from "../../base/objects.ts";
 import { answeredVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
-import type { Frame, Side, Verdict } from "../../forward/frame.ts";
+import type { Frame, Verdict } from "../../forward/frame.ts";
 import { Link } from "../../forward/link.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { applied } from "./applied.ts";
-import { EditionReader, type Heard, messageOf, type SessionReader } from "./edition-reader.ts";
+import { EditionReader, type Heard } from "./edition-reader.ts";
 import { acpFacts } from "./facts.ts";
+import { ProxiedSessions, type SeenSession } from "./proxied-sessions.ts";
 import {
   Answer,
   type ProxiedMessage,
@@ -30,10 +31,13 @@ import {
   withItsMeta,
 } from "./verdicts.ts";
 
-interface Session {
-  readonly reader: SessionReader;
-  readonly seen: ProxiedSession<unknown>;
-}
+/** What hooks see in terms of the model, apart from what opens a session. */
+const subjects = new Set([
+  "session/update",
+  "session/prompt",
+  "session/request_permission",
+  "elicitation/create",
+]);
 
 /** The prompts that the agent works on, by the frame of their request. */
 type OpenPrompts = Map<Frame, number>;
@@ -50,7 +54,7 @@ export class ProxiedLink {
   readonly link: Link;
   readonly #definition: ProxyDefinition<unknown>;
   readonly #options: ProxiedLinkOptions;
-  readonly #sessions = new Map<string, Session>();
+  readonly #sessions: ProxiedSessions;
   readonly #prompts: OpenPrompts = new Map();
   #readers: Readonly<Record<ProtocolVersion, EditionReader>> | undefined;
   #reader: EditionReader | undefined;
@@ -75,6 +79,7 @@ export class ProxiedLink {
       log,
       overflowed,
     });
+    this.#sessions = new ProxiedSessions(this.link, definition.session);
   }
 
   #look(frame: Frame): Verdict {
@@ -115,10 +120,11 @@ export class ProxiedLink {
   /** Hooks in terms of the model. */
   #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
     const reader = this.#reader;
-    if (reader === undefined || !isObject(params)) return undefined;
+    if (reader === undefined) return frame.method === "initialize" ? undefined : this.#unread(frame);
     const { receiver, kinds } = methodTable.get(frame.method) ?? {};
     // one that goes the wrong way, or asks without wanting an answer, is for its receiver to refuse
     if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) return undefined;
+    if (!isObject(params)) return subjects.has(frame.method) ? this.#unread(frame) : undefined;
     switch (frame.method) {
       case "session/update":
         return this.#update(reader, frame, params);
@@ -138,9 +144,8 @@ export class ProxiedLink {
   #update(reader: EditionReader, frame: Frame, params: object): Verdict {
     const { update: hook, name } = this.#definition;
     const session = this.#session(frame.session);
-    if (session === undefined) return undefined;
-    const wire = reader.update(copied(frame));
-    if (wire === undefined) return this.#options.isPolicy ? { drop: `${name} could not read it` } : undefined;
+    const wire = session && reader.update(copied(frame));
+    if (session === undefined || wire === undefined) return this.#unread(frame);
     const heard = session.reader.receive(wire);
     const sent = hook === undefined ? undefined : this.#changed(reader, params, heard, session, hook);
     this.#ended(heard, session);
@@ -158,7 +163,7 @@ export class ProxiedLink {
     reader: EditionReader,
     params: object,
     { updates }: Heard,
-    { seen }: Session,
+    { seen }: SeenSession,
     hook: NonNullable<ProxyDefinition<unknown>["update"]>,
   ): object[] | undefined {
     const said = updates.map((update) => hook(update, seen));
@@ -170,14 +175,15 @@ export class ProxiedLink {
     });
   }
 
-  #ended({ ended }: Heard, { seen }: Session): void {
+  #ended({ ended }: Heard, { seen }: SeenSession): void {
     for (const result of ended) this.#definition.turnEnd?.(result, seen);
   }
 
   #prompt(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const { prompt: hook, turnEnd } = this.#definition;
     const session = this.#session(frame.session);
-    if (session === undefined || (hook === undefined && turnEnd === undefined)) return undefined;
+    if (hook === undefined && turnEnd === undefined) return undefined;
+    if (session === undefined) return this.#unread(frame);
     const prompt = this.#read(() => reader.prompt(copied(frame)));
     if (prompt === undefined) return undefined;
     const send = (changed: ProxiedPrompt): void => {
@@ -216,7 +222,8 @@ export class ProxiedLink {
   #permission(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.permission;
     const session = this.#session(frame.session);
-    if (hook === undefined || session === undefined) return undefined;
+    if (hook === undefined) return undefined;
+    if (session === undefined) return this.#unread(frame);
     const ask = this.#read(() => reader.permission(copied(frame)));
     if (ask === undefined) return undefined;
     return after(hook(ask, session.seen, requiredCall(frame)), (value) =>
@@ -266,6 +273,15 @@ export class ProxiedLink {
     });
   }
 
+  /** A policy lets nothing pass that it cannot read. */
+  #unread(frame: Frame): Verdict {
+    if (!this.#options.isPolicy) return undefined;
+    const message = `${this.#definition.name} cannot read this ${frame.method}, and lets nothing pass unread`;
+    if (frame.kind === "notification") return { drop: message };
+    const data = { reason: "unreadable", component: this.#definition.name };
+    return { answer: { error: { code: errorCodes.invalid_params, message, data } } };
+  }
+
   /** What cannot be read passes unseen, unless nothing may. */
   #read<Value>(read: () => Value): Value | undefined {
     try {
@@ -279,6 +295,9 @@ export class ProxiedLink {
   #lookAtAnswer(frame: Frame): Verdict {
     try {
       this.#noteAnswer(frame);
+      const isDone = frame.method === "initialize" && frame.answer?.error === undefined;
+      const unread = isDone && this.#reader === undefined ? this.#unread(frame) : undefined;
+      if (unread !== undefined) return unread;
       const hook = hookOf(this.#definition.results, frame.method);
       const { answer, request } = frame;
       if (hook === undefined || answer === undefined || !("result" in answer)) return undefined;
@@ -303,8 +322,8 @@ export class ProxiedLink {
       if (version === 1 || version === 2) this.#reader = this.#readers?.[version];
     }
     if (opens === "named session") session?.reader.replays(false);
-    if (methodTable.get(method)?.session === "closes" && sessionId !== undefined)
-      this.#sessions.delete(sessionId);
+    const isOver = methodTable.get(method)?.session === "closes" && answer?.error === undefined;
+    if (isOver && sessionId !== undefined) this.#sessions.delete(sessionId);
     const prompt = request && this.#prompts.get(request);
     if (request === undefined || prompt === undefined || session === undefined) return;
     this.#prompts.delete(request);
@@ -317,36 +336,10 @@ export class ProxiedLink {
   }
 
   /** Undefined before the handshake, and for what names no session. */
-  #session(sessionId: string | undefined): Session | undefined {
+  #session(sessionId: string | undefined): SeenSession | undefined {
     const reader = this.#reader;
     if (sessionId === undefined || reader === undefined) return undefined;
-    const known = this.#sessions.get(sessionId);
-    if (known !== undefined) return known;
-    const { link } = this;
-    const bare: Omit<ProxiedSession, "data"> = {
-      sessionId,
-      edition: reader.edition,
-      update(update) {
-        for (const params of reader.newUpdate(sessionId, update))
-          link.notify("client", "session/update", params);
-      },
-      say: (text) => bare.update(messageOf(text)),
-      notify: (to, method, params) => link.notify(to, method, params),
-      request: (to, method, params) => this.#request(to, method, params),
-    };
-    const data = this.#definition.session?.(bare);
-    const session = { reader: reader.session(), seen: Object.assign(bare, { data }) };
-    this.#sessions.set(sessionId, session);
-    return session;
-  }
-
-  #request(to: Side, method: string, params: object): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.link.request(to, method, params, ({ result, error }) => {
-        if (error === undefined) resolve(result);
-        else reject(asError(method, error));
-      });
-    });
+    return this.#sessions.get(sessionId, reader);
   }
 
   #said(frame: Frame, verdict: Verdict | PromiseLike<Verdict>): Verdict {
