@@ -7,5 +7,6 @@ import { redact } from "./redact.ts";
 import { route } from "./route.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 import { tap } from "./tap.ts";
+import { tools } from "./tools.ts";
 
-export const shippedProxies: readonly ShippedProxy[] = [budget, redact, context, route, tap, notify];
+export const shippedProxies: readonly ShippedProxy[] = [budget, redact, context, tools, route, tap, notify];

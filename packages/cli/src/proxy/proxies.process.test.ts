@@ -26,7 +26,7 @@ test("parley proxy lists the proxies that come with Parley, with their options",
   const { data } = JSON.parse((await probe.started(["proxy", "--json"])).stdout);
   assert.deepEqual(
     data.proxies.map(({ name }: { name: string }) => name),
-    ["budget", "redact", "context", "route", "tap", "notify"],
+    ["budget", "redact", "context", "tools", "route", "tap", "notify"],
   );
 });
 
@@ -298,7 +298,7 @@ for (const [component, message] of [
   ],
   [
     { proxy: "nothing" },
-    "chains.work[0].proxy must be one of budget, redact, context, route, tap, notify, got nothing",
+    "chains.work[0].proxy must be one of budget, redact, context, tools, route, tap, notify, got nothing",
   ],
   [
     { proxy: "budget", args: ["--time", "5"] },
