@@ -9,7 +9,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { assignment, listOption, textOption } from "../command/option-values.ts";
 import type { PolicyFile } from "../permissions/policy-rules.ts";
 import type { Front } from "../proxy/chain-front.ts";
-import type { ChainVoice } from "../proxy/components.ts";
+import type { ChainVoice } from "../proxy/chain-voice.ts";
 import { editionOption } from "../settings/edition-choice.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { addressEntry, tokenHint } from "../settings/remote-address.ts";

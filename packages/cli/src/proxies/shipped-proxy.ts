@@ -1,5 +1,6 @@
 // What a proxy that comes with Parley says about itself.
 
+import type { Transport } from "@parley/acp";
 import type { ChainComponent } from "@parley/acp/proxy";
 
 /** An option of a proxy, as `node:util` parseArgs takes it, with a line for help. */
@@ -31,6 +32,8 @@ export interface ProxyHost {
   readonly folder: string;
   /** Tells the user what went wrong. */
   warn(text: string): void;
+  /** Starts an agent: one that is known by this name, or a command. */
+  reach(agent: string): Promise<Transport>;
   /** Keys and tokens that are known on this machine. */
   secrets(): readonly string[];
 }

@@ -8,19 +8,18 @@ import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { lossesIn } from "../settings/edition-choice.ts";
-import { type ChainVoice, chosenComponents } from "./components.ts";
+import type { ChainVoice } from "./chain-voice.ts";
+import { chosenComponents } from "./components.ts";
 
 export type Front = (agent: Transport, entry: AgentEntry) => Transport;
 
 /** What `--chain` and `--proxy` put in front of an agent; undefined where neither is given. */
 export function chainFront(values: Invocation["values"], voice: ChainVoice): Front | undefined {
   if (values["chain"] === undefined && values["proxy"] === undefined) return undefined;
-  const proxies = chosenComponents(
-    values,
-    readConfig(() => undefined),
-    voice,
-  );
-  return (agent, entry) => inFront(proxies, agent, entry, voice);
+  const config = readConfig(() => undefined);
+  // a wrong one is reported at once
+  chosenComponents(values, config, voice);
+  return (agent, entry) => inFront(chosenComponents(values, config, voice), agent, entry, voice);
 }
 
 /** The transport of the chain. It ends when the agent has gone: whoever started the agent starts it again. */

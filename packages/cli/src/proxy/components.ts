@@ -13,17 +13,10 @@ import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
 import { stateFolder } from "../settings/data-folder.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import type { ChainVoice } from "./chain-voice.ts";
 import { proxyArguments } from "./proxy-arguments.ts";
 
 export const onExitWords = ["restart", "bypass", "fail"] as const satisfies readonly OnExit[];
-
-/** What components say for people. */
-export interface ChainVoice {
-  /** A sentence about one of them. */
-  say(text: string): void;
-  /** What one of them wrote to its stderr. */
-  stderr(text: string): void;
-}
 
 /** The words of a component, with how it is looked after. */
 interface Given {
@@ -149,15 +142,29 @@ function commandName(words: readonly string[]): string {
   return safeLine(parts.join(" ")).slice(0, longestName);
 }
 
-function commandOf({ words, env }: Given, { stderr }: ChainVoice): ChainComponent["start"] {
+/** One for each command, because a conductor remembers how a command speaks. */
+const starts = new WeakMap<ChainVoice, Map<string, ChainComponent["start"]>>();
+
+function commandOf({ words, env }: Given, voice: ChainVoice): ChainComponent["start"] {
+  const known = starts.get(voice) ?? new Map<string, ChainComponent["start"]>();
+  starts.set(voice, known);
+  const key = JSON.stringify([words, env]);
   const [command = "", ...args] = words;
-  return () => spawnTransport(command, args, { onStderr: stderr, ...optional({ env }) });
+  const start =
+    known.get(key) ?? (() => spawnTransport(command, args, { onStderr: voice.stderr, ...optional({ env }) }));
+  known.set(key, start);
+  return start;
 }
 
-function hostOf(name: string, { say }: ChainVoice): ProxyHost {
+function hostOf(name: string, voice: ChainVoice): ProxyHost {
+  const { say } = voice;
   return {
     folder: proxyFolder(name),
     warn: (text) => say(`${name}: ${text}`),
+    reach: async (agent) => {
+      const { agentOf, reachedTransport } = await import("./chain-agent.ts");
+      return reachedTransport(agentOf(shellWords(agent, `${name} --to`)), voice);
+    },
     secrets: () => knownSecrets(),
   };
 }

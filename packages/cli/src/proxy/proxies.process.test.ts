@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentScenario } from "@parley/conformance/testing";
-import { eventsOf, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
+import { eventsOf, interruptAt, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 import { startServe } from "../../test/support/serve-probe.ts";
 
 const probe = new RunProbe();
@@ -26,7 +26,7 @@ test("parley proxy lists the proxies that come with Parley, with their options",
   const { data } = JSON.parse((await probe.started(["proxy", "--json"])).stdout);
   assert.deepEqual(
     data.proxies.map(({ name }: { name: string }) => name),
-    ["budget", "redact", "context", "tap", "notify"],
+    ["budget", "redact", "context", "tools", "route", "tap", "notify"],
   );
 });
 
@@ -196,6 +196,81 @@ test("notify starts the command when the agent needs the user, and when it is do
   assert.match(lines()[1] ?? "", /^The agent needs you: May I\? \(/);
 });
 
+for (const [chainEdition, otherEdition] of [
+  ["v1", "v1"],
+  ["v2", "v2"],
+  ["v2", "v1"],
+  ["v1", "v2"],
+] as const) {
+  test(
+    `route sends prompts to other agents, in sessions of their own (${chainEdition}, the other ${otherEdition})`,
+    patience,
+    async () => {
+      const main: Partial<AgentScenario> = {
+        editions: [chainEdition],
+        otherwise: [{ say: "main got {{prompt}}" }],
+      };
+      const file = join(probe.cwd, "asked.txt");
+      writeFileSync(file, "from the client");
+      const other = probe.agent({
+        editions: [otherEdition],
+        otherwise: [{ ask: "May I?", as: "may" }, { say: "other got {{prompt}} in {{cwd}}, and {{may}}" }],
+      });
+      const route = `route --to 'other=${other.join(" ")}' --when review=other`;
+      const ran = await probe.parley(
+        ["chat", "--plain", "--no-history", "--proxy", route, "--", ...probe.agent(main)],
+        { input: "one\n/use other\ntwo\n/use nobody\n/use main\nthree\nplease review\nfour\n" },
+      );
+      const said = ran.stdout.replaceAll(/\s+/g, " ");
+      const order = [
+        "main got one",
+        "Prompts go to other now.",
+        `other got two in ${probe.cwd}`,
+        "Prompts go to other. There are: main, other.",
+        "Prompts go to main now.",
+        "main got three",
+        `other got please review in ${probe.cwd}`,
+        "main got four",
+      ].map((words) => said.indexOf(words));
+      assert.ok(!order.includes(-1), `${said}\n${ran.stderr}`);
+      assert.deepEqual(
+        order,
+        [...order].sort((a, b) => a - b),
+      );
+    },
+  );
+}
+
+test(
+  "Ctrl-C stops the turn of another agent, and one that cannot be started is named",
+  patience,
+  async () => {
+    const other = probe.agent({
+      otherwise: [{ say: "working" }, { wait: "cancelled" }, { end: "cancelled" }],
+    });
+    const ran = await probe.started(
+      [
+        "run",
+        "--json",
+        "--no-history",
+        "x",
+        "--proxy",
+        `route --to 'other=${other.join(" ")}' --when x=other`,
+        "--",
+        ...probe.agent(echo),
+      ],
+      interruptAt("working"),
+    );
+    assert.equal(ran.status, 130, ran.stdout + ran.stderr);
+    const missing = await probe.run(echo, ["--proxy", "route --to other=/no/such --when hello=other"]);
+    assert.equal(missing.status, 1);
+    assert.match(
+      missing.stderr,
+      /other: \/no\/such, the program of such, was not found: there is no such file/,
+    );
+  },
+);
+
 test("a chain of the config file stands in front of --proxy", patience, async () => {
   keep({
     chains: {
@@ -223,7 +298,7 @@ for (const [component, message] of [
   ],
   [
     { proxy: "nothing" },
-    "chains.work[0].proxy must be one of budget, redact, context, tap, notify, got nothing",
+    "chains.work[0].proxy must be one of budget, redact, context, tools, route, tap, notify, got nothing",
   ],
   [
     { proxy: "budget", args: ["--time", "5"] },

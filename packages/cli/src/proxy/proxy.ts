@@ -4,28 +4,19 @@ import { isatty } from "node:tty";
 import { optional } from "@parley/acp/jsonrpc";
 import { serveStdio } from "@parley/acp/node";
 import { type ChainComponent, conductor, type OnExit, type WatchHops } from "@parley/acp/proxy";
-import { LaunchError } from "@parley/client";
-import { reachAgent } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError, watchOutput } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { shippedProxies } from "../proxies/shipped-proxies.ts";
-import { translated } from "../serve/translated.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { editionOption } from "../settings/edition-choice.ts";
 import { printSetup } from "../settings/editor-setup.ts";
 import { launcher } from "../settings/installation.ts";
-import { type ChosenAgent, chooseAgent, knownAgentNames } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
+import { agentOf, reachedTransport } from "./chain-agent.ts";
 import { chainLog } from "./chain-front.ts";
-import {
-  type ChainVoice,
-  chosenComponents,
-  onExitWords,
-  proxyFolder,
-  shippedNamed,
-  typedComponents,
-} from "./components.ts";
+import type { ChainVoice } from "./chain-voice.ts";
+import { chosenComponents, onExitWords, proxyFolder, shippedNamed, typedComponents } from "./components.ts";
 
 const help = "see parley help proxy";
 
@@ -84,30 +75,9 @@ function onExitOf(values: Invocation["values"]): OnExit | undefined {
 
 /** A name that is known, or a command. */
 function agentComponent(values: Invocation["values"], argv: readonly string[]): ChainComponent {
-  const edition = editionOption(values);
-  const [word = ""] = argv;
-  const isName = argv.length === 1 && knownAgentNames().includes(word);
-  const chosen = isName ? chooseAgent(word, [], edition) : chooseAgent(undefined, argv, edition);
-  const start = () => reached(chosen, values["sandbox"] === true);
+  const chosen = agentOf(argv, editionOption(values));
+  const start = () => reachedTransport(chosen, voice, values["sandbox"] === true);
   return { name: chosen.entry.name, start, onExit: "restart" };
-}
-
-async function reached({ entry, credentials }: ChosenAgent, inSandbox: boolean) {
-  try {
-    const { transport } = await reachAgent(entry, {
-      env: credentials,
-      ...(inSandbox && { sandbox: { roots: [process.cwd()] } }),
-      onEvent(event) {
-        if (event.kind === "stderr") voice.stderr(event.text);
-        if (event.kind === "left_behind") warn(`the agent left files behind: ${event.paths.join(", ")}`);
-      },
-    });
-    return entry.edition === undefined ? transport : (await translated(transport, entry.edition)).transport;
-  } catch (error) {
-    throw error instanceof LaunchError
-      ? new Error(`${error.message}; ${error.hint}`, { cause: error })
-      : error;
-  }
 }
 
 function setup(

@@ -18,7 +18,7 @@ import { addressed } from "../settings/named-agent.ts";
 import { addressEntry, isTokenRefusal, plainPostWords, tokenHint } from "../settings/remote-address.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { joined } from "./joined-sides.ts";
-import { translated } from "./translated.ts";
+import { translated } from "../bridge/translated.ts";
 
 /** How long what was sent may take to leave, when stdin has ended. */
 const leaveMs = 5_000;

@@ -8,7 +8,7 @@ import { editionNamed, type NamedEdition } from "@parley/dialects";
 export async function translated(agent: Transport, edition: NamedEdition) {
   const [{ relay }, { openBridgeLog }] = await Promise.all([
     import("@parley/acp/relay"),
-    import("../bridge/bridge-log.ts"),
+    import("./bridge-log.ts"),
   ]);
   const [near, far] = memoryPair();
   const { closed } = relay(far, agent, {

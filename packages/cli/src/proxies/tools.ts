@@ -1,0 +1,46 @@
+// The proxy `tools`: gives any agent the tools of a local file.
+
+import { basename, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { McpServer } from "@parley/acp/model";
+import { proxy, refuse } from "@parley/acp/proxy";
+import { mcpKit, type Tool, type ToolDefinition, tool } from "@parley/mcp";
+import type { ShippedProxy } from "./shipped-proxy.ts";
+
+export const tools: ShippedProxy = {
+  name: "tools",
+  summary: "Gives any agent the tools of a JavaScript or TypeScript file",
+  options: {
+    file: { type: "string", value: "FILE", summary: "A module with a list of tools as its default export" },
+  },
+
+  create(given) {
+    const file = given.text("file") ?? given.wrong("--file");
+    // every agent takes servers that are commands
+    const bridge = mcpKit().bridge({ http: false, stdio: true });
+
+    return proxy({
+      name: "tools",
+      version: "1.0.0",
+      errors: "closed",
+      async open(setup) {
+        const [provider] = mcpKit().providers(await toolsOf(file), basename(file).replace(/\.\w+$/, ""));
+        if (provider === undefined) return undefined;
+        const place = { cwd: setup.cwd, sessionId: () => setup.sessionId };
+        const declared = await bridge.declare(provider, place);
+        if (declared === undefined) return refuse("the tools cannot be offered: no server could be started");
+        const server = declared.server as McpServer; // as: a command, which looks the same in both directions
+        return { ...setup, mcpServers: [...setup.mcpServers, server] };
+      },
+      closed: () => void bridge.close(),
+    });
+  },
+};
+
+/** Plain objects are tools too, so that a file needs no package. */
+async function toolsOf(file: string): Promise<Tool[]> {
+  const { default: listed } = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+  if (!Array.isArray(listed) || listed.length === 0)
+    throw new TypeError(`${file}: expected a list of tools as its default export`);
+  return listed.map((each: Tool | ToolDefinition<never>) => ("kind" in each ? each : tool(each)));
+}

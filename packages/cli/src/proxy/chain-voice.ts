@@ -1,0 +1,8 @@
+// What components say for people.
+
+export interface ChainVoice {
+  /** A sentence about one of them. */
+  say(text: string): void;
+  /** What one of them wrote to its stderr. */
+  stderr(text: string): void;
+}
