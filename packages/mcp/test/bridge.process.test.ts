@@ -239,6 +239,36 @@ test(
   },
 );
 
+test(
+  "a client repeats no argument in a header: the schemas do not ask for it, and one that does is refused",
+  deadline,
+  async (t) => {
+    const properties = {
+      region: { type: "string", "x-mcp-header": "Region" },
+      "x-mcp-header": { type: "string", default: { "x-mcp-header": "kept" } },
+    };
+    const run = tool({
+      name: "run",
+      description: "Runs there.",
+      schema: { type: "object", properties },
+      run: ({ region }) => `in ${region}`,
+    });
+    const server = (await bridged(t, "http", run)).server as Http;
+    const client = await mcpClients.current(server);
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools[0]?.inputSchema.properties, { ...properties, region: { type: "string" } });
+    const result = await client.callTool({ name: "run", arguments: { region: "eu" } });
+    assert.deepEqual(result.content, [{ type: "text", text: "in eu" }]);
+    await client.close();
+    const [status, why] = await send(server, {
+      headers: { "Mcp-Param-Region": "us" },
+      body: initialize("2025-06-18"),
+    });
+    assert.equal(status, 400);
+    assert.match(why, /-32020.*not in the header mcp-param-region/);
+  },
+);
+
 test("each server has its own token, and one listener serves all of a connection", deadline, async (t) => {
   const kit = mcpKit();
   const bridge = kit.bridge({ http: true, stdio: true });

@@ -26,6 +26,8 @@ export interface McpCall {
    * before the agent has named the session.
    */
   readonly sessionId: string | undefined;
+  /** The caller's id of the request, where it has one. A "subscriptions/listen" stream is named after it. */
+  readonly requestId?: string | number | undefined;
   /** Aborts when the caller cancels, or the connection ends. */
   readonly signal: AbortSignal;
   /** Sends a notification of this request, such as "notifications/progress". After the request it has no effect. */

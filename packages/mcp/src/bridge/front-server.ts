@@ -68,6 +68,7 @@ async function frontServer(
         method,
         params: withClaim(params, asker),
         sessionId: session.sessionId(),
+        requestId: mcpReq.id,
         signal: mcpReq.signal,
         // fails when the client has gone, and then nobody waits for it
         notify: (sent, what) =>
@@ -92,7 +93,8 @@ async function frontServer(
     );
   }
   server.fallbackRequestHandler = async ({ method, params }, ctx) => {
-    const result = await forward(method, params, ctx);
+    const answer = await forward(method, params, ctx);
+    const result = method === "tools/list" ? withoutHeaders(answer) : answer;
     // as: a result without its type is a result
     return (isModern ? result : olderResult(method, result)) as never;
   };
@@ -113,6 +115,35 @@ function withoutSubscriptions(capabilities: ServerFacts["capabilities"]): Server
   // as: the server package takes what servers say about themselves
   return Object.fromEntries(kept) as ServerCapabilities;
 }
+
+/**
+ * The tools without the annotations that ask clients to repeat arguments as headers of HTTP: nothing behind a bridge would
+ * read them, and a header that says something else than the argument could mislead what stands between.
+ */
+function withoutHeaders(result: object): object {
+  const { tools } = result as { readonly tools?: unknown };
+  if (!Array.isArray(tools)) return result;
+  const plain = (tool: unknown) =>
+    isObject(tool) && "inputSchema" in tool
+      ? { ...tool, inputSchema: withoutAnnotation(tool["inputSchema"]) }
+      : tool;
+  return { ...result, tools: tools.map(plain) };
+}
+
+/** A property of that name is a schema, an annotation is text. */
+function withoutAnnotation(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutAnnotation);
+  if (!isObject(schema)) return schema;
+  const kept = Object.entries(schema).flatMap(([name, value]) =>
+    name === "x-mcp-header" && typeof value === "string"
+      ? []
+      : [[name, values.has(name) ? value : withoutAnnotation(value)]],
+  );
+  return Object.fromEntries(kept);
+}
+
+/** Keys of a schema that hold values, not schemas. */
+const values = new Set(["const", "default", "enum", "examples"]);
 
 function failureOf(error: unknown): { code: number; message: string; data?: unknown } {
   if (error instanceof McpFailure) return error.body;

@@ -98,6 +98,15 @@ export class HttpListener {
       response.setHeader("WWW-Authenticate", "Bearer");
       return refuse(response, 401, "send the Authorization header of the declared server");
     }
+    // the bridge asks for none: see the annotations that it takes away
+    const repeated = Object.keys(request.headers).find((name) => name.startsWith("mcp-param-"));
+    if (repeated !== undefined)
+      return refuse(
+        response,
+        400,
+        `this server takes arguments in the body alone, not in the header ${repeated}`,
+        -32_020,
+      );
     const body = request.method === "POST" ? await bodyOf(request) : undefined;
     if (body === "too large") return refuse(response, 413, `a request may have ${bodyLimit} bytes`);
     await offered.http.answer(request, response, body);
@@ -121,9 +130,9 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | "too large"> {
   return Buffer.concat(chunks);
 }
 
-function refuse(response: ServerResponse, status: number, message: string): void {
+function refuse(response: ServerResponse, status: number, message: string, code = -32_600): void {
   // what is left of the body is not read
   response.setHeader("Connection", "close");
   response.writeHead(status, { "Content-Type": "application/json" });
-  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_600, message } }));
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
 }

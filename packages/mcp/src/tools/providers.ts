@@ -89,9 +89,7 @@ function provider(
 }
 
 function forward(lane: ServerLane, call: McpCall): Promise<unknown> {
-  const { method, params, sessionId, signal } = call;
-  // as: those who know the caller's id of a request pass it on
-  const { requestId } = call as { requestId?: string | number };
+  const { method, params, sessionId, requestId, signal } = call;
   return lane.request({
     method,
     params: withSession(params ?? {}, sessionId),

@@ -175,7 +175,7 @@ export class ClientServers {
         ...(facts && { params: facts }),
       });
     try {
-      const call = { method, params: params ?? undefined, sessionId: undefined, signal, notify };
+      const call = { method, params: params ?? undefined, sessionId: undefined, requestId, signal, notify };
       return await carried(server.request(call));
     } finally {
       this.#active.delete(pair);

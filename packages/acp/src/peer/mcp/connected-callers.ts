@@ -102,7 +102,9 @@ async function greeting(
   discovery: Promise<unknown>,
 ): Promise<object> {
   const known: unknown = await discovery.catch(() => undefined);
-  const { capabilities, serverInfo, instructions } = isObject(known) ? known : {};
+  const { capabilities, serverInfo: older, instructions, _meta } = isObject(known) ? known : {};
+  // revisions without a handshake say it in the custom data
+  const serverInfo = (isObject(_meta) && _meta["io.modelcontextprotocol/serverInfo"]) || older;
   const wanted = revisions.find((revision) => revision === params?.["protocolVersion"]);
   return {
     protocolVersion: wanted ?? revisions[0],

@@ -233,6 +233,34 @@ for (const version of versions) {
     },
   );
 
+  on(
+    "a server knows the caller's id of a request, and the older handshake the name that it gives",
+    async () => {
+      const ids: unknown[] = [];
+      const named: McpProvider = {
+        name: "probe",
+        async request({ method, requestId }) {
+          ids.push(requestId);
+          const serverInfo = { name: "named", version: "2.0.0" };
+          return method === "server/discover"
+            ? { _meta: { "io.modelcontextprotocol/serverInfo": serverInfo } }
+            : {};
+        },
+      };
+      const { peer, serverId, ask } = await given(version, [named]);
+      await ask({ method: "tools/list", requestId: "mine" });
+      const call = (method: string, params: object) => peer.connection.request(method, params);
+      const { connectionId } = (await call("mcp/connect", { serverId })) as { connectionId: string };
+      const greeting = (await call("mcp/message", {
+        connectionId,
+        method: "initialize",
+        params: {},
+      })) as object;
+      assert.deepEqual("serverInfo" in greeting && greeting.serverInfo, { name: "named", version: "2.0.0" });
+      assert.deepEqual(ids, ["mine", undefined]);
+    },
+  );
+
   on("the words of 2025 are refused with a sentence, on both sides", async () => {
     const { peer } = await given(version, tools());
     const { call } = withScriptedClient({ prompt: () => undefined });
