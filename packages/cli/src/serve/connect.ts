@@ -8,6 +8,7 @@ import { byteTransport, type EndReason, memoryPair } from "@parley/acp/transport
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, reachAgent } from "@parley/client/launch";
 import { launchFailure } from "../agents/with-agent.ts";
+import { translated } from "../bridge/translated.ts";
 import { CommandError, type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { cutText } from "../printers/cut-text.ts";
@@ -18,7 +19,6 @@ import { addressed } from "../settings/named-agent.ts";
 import { addressEntry, isTokenRefusal, plainPostWords, tokenHint } from "../settings/remote-address.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { joined } from "./joined-sides.ts";
-import { translated } from "../bridge/translated.ts";
 
 /** How long what was sent may take to leave, when stdin has ended. */
 const leaveMs = 5_000;
