@@ -52,11 +52,11 @@ export function unusableAnswer(name: string, error: Error): WireError {
 }
 
 /** The error for whoever waits for the answer of a peer that has gone. */
-export function goneError(name: string, error: Error): WireError {
+export function goneError(name: string, error: unknown): WireError {
   const { exitCode, signal, stderr } = error instanceof ConnectionError ? error : {};
   return {
     code: -32067,
-    message: `${name} has gone: ${error.message}`,
+    message: `${name} has gone: ${error instanceof Error ? error.message : String(error)}`,
     data: { reason: "component_gone", component: name, ...optional({ exitCode, signal, stderr }) },
   };
 }

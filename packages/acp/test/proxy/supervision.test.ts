@@ -147,13 +147,25 @@ test("a proxy that goes away before it has answered is bypassed, or ends the cha
   }
 });
 
-test("a proxy that ends again and again is given up, with the reason", async () => {
+test("a proxy that ends twice at its first message is broken: it is named, and not started again", async () => {
   const dying = byHand((_, peer) => void peer.close());
   const { client, connection } = chained([{ name: "p", start: dying.start, onExit: "restart" }]);
   client.request(1, "initialize", hello[1]);
   assert.match((await client.answered(1)).error?.message ?? "", /^p has gone/);
-  assert.match((await connection.closed).message, /^p has gone, 5 times in a minute/);
-  assert.ok(dying.peers.length <= 8, `${dying.peers.length} starts`);
+  assert.match((await connection.closed).message, /^p has gone: /);
+  assert.equal(dying.peers.length, 2);
+});
+
+test("a proxy that goes away again and again is given up, with the reason", async () => {
+  const { part, peer } = mortal("restart");
+  const made = await opened([part]);
+  for (let i = 0; i < 5; i++) {
+    await (await peer(i)).close();
+    await works(made, `${i}`);
+  }
+  await (await peer(5)).close();
+  assert.match((await made.connection.closed).message, /^mortal has gone, 5 times in a minute: /);
+  await made.client.ended;
 });
 
 test("a component that cannot be started is named at once", async () => {

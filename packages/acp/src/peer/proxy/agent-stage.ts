@@ -153,7 +153,7 @@ export class AgentStage implements Stage {
         else if (answer.error !== undefined) this.#room.fail(answer.error as WireError); // made here
       });
     } catch (error) {
-      taker({ error: goneError(this.name, asError(error)) });
+      taker({ error: goneError(this.name, error) });
       return () => undefined;
     }
   }
@@ -225,7 +225,7 @@ export class AgentStage implements Stage {
         this.#room.open();
       });
     } catch (error) {
-      this.#failAgain(goneError(this.name, asError(error)));
+      this.#failAgain(goneError(this.name, error));
     }
   }
 
@@ -240,8 +240,4 @@ export class AgentStage implements Stage {
 function setupOf(params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { sessionId: _, replayFrom: __, ...setup } = params;
   return setup;
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -13,6 +13,7 @@ import type { PassedAnswer } from "../../jsonrpc/passed-call.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type ChainComponent, isPolicy } from "./component.ts";
 import { currentGeneration, type Generation, underscoredGeneration } from "./generations.ts";
+import { type Attempt, type Handshake, newHandshake, withoutMark } from "./handshake.ts";
 import { Restarts } from "./restarts.ts";
 import { portTo, type Stage, type StageHost } from "./stage.ts";
 import { SuccessorPeer } from "./successor-peer.ts";
@@ -20,32 +21,6 @@ import { WaitingRoom } from "./waiting-room.ts";
 
 /** How the commands of this process have turned out to speak. */
 const known = new WeakMap<ChainComponent["start"], Generation>();
-
-/** The handshake of a chain, as it passed here. */
-interface Handshake {
-  readonly call: Call;
-  /** What the successor answered. */
-  answer: PassedAnswer | undefined;
-  text: string | undefined;
-  /** Who waits for that answer: the component, and the one that was started in its place. */
-  readonly takers: Taker[];
-  cancel: () => void;
-}
-
-/** One try to introduce a component. */
-interface Attempt {
-  readonly handshake: Handshake;
-  readonly taker: Taker;
-  /** The answer of the successor is known, and not asked for again. */
-  readonly isAgain: boolean;
-  hasAskedSuccessor: boolean;
-  hasFallenBack: boolean;
-  /** It ended at the first question: it did not know it, or it ended for another reason. */
-  isInDoubt: boolean;
-  /** How often it has been asked: only the answer to the last question counts. */
-  questions: number;
-  isOver: boolean;
-}
 
 export class ComponentStage implements Stage {
   readonly name: string;
@@ -109,13 +84,7 @@ export class ComponentStage implements Stage {
 
   #introduce(call: Call, taker: Taker): () => void {
     if (this.#isBypassed) return this.#to.agent.request(call, taker);
-    const handshake: Handshake = {
-      call,
-      answer: undefined,
-      text: undefined,
-      takers: [],
-      cancel: () => undefined,
-    };
+    const handshake = newHandshake(call);
     this.#handshake = handshake;
     return this.#try({ handshake, taker, isAgain: false });
   }
@@ -141,7 +110,7 @@ export class ComponentStage implements Stage {
     try {
       return this.#ask(this.#run(generation), attempt);
     } catch (error) {
-      this.#give(attempt, { error: goneError(this.name, asError(error)) });
+      this.#give(attempt, { error: goneError(this.name, error) });
       return () => undefined;
     }
   }
@@ -323,12 +292,15 @@ export class ComponentStage implements Stage {
     const attempt = this.#attempt;
     const { onExit = "fail" } = this.#component;
     this.#log("error", `${this.name} has gone`, { reason: reason.message, onExit });
-    if (attempt !== undefined && !attempt.hasFallenBack && !attempt.hasAskedSuccessor)
-      return this.#fallBackAfterLoss(attempt, reason);
+    if (attempt !== undefined && !attempt.hasAskedSuccessor) {
+      attempt.handshake.earlyEnds += 1;
+      if (!attempt.hasFallenBack) return this.#fallBackAfterLoss(attempt, reason);
+    }
     if (onExit === "bypass") return this.#bypass(attempt);
-    if (onExit === "fail" || this.#restarts.isTooOften) {
+    const isBroken = (attempt?.handshake.earlyEnds ?? 0) > 1;
+    if (onExit === "fail" || isBroken || this.#restarts.isTooOften) {
       if (attempt !== undefined) this.#give(attempt, { error: goneError(this.name, reason) });
-      const often = onExit === "restart" ? `, ${this.#restarts.limit} times in a minute` : "";
+      const often = onExit === "restart" && !isBroken ? `, ${this.#restarts.limit} times in a minute` : "";
       return this.#host.failed(`${this.name} has gone${often}: ${reason.message}`);
     }
     if (attempt === undefined) {
@@ -381,15 +353,4 @@ export class ComponentStage implements Stage {
       },
     });
   }
-}
-
-/** The mark is about one component, and those before it have their own. */
-function withoutMark(result: unknown): unknown {
-  const { _meta, ...rest } = result as { readonly _meta: Readonly<Record<string, unknown>> }; // it has the mark
-  const { [policyKey]: _, ...meta } = _meta;
-  return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
