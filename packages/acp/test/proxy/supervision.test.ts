@@ -10,6 +10,7 @@ import { byteTransport } from "../../src/transport/byte-transport.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import { wrapTransport } from "../../src/transport/wrap-transport.ts";
 import { bytePipe } from "../support/byte-pipe.ts";
+import { Random } from "../support/random.ts";
 import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
 import {
   byHand,
@@ -166,6 +167,52 @@ test("a proxy that goes away again and again is given up, with the reason", asyn
   await (await peer(5)).close();
   assert.match((await made.connection.closed).message, /^mortal has gone, 5 times in a minute: /);
   await made.client.ended;
+});
+
+test("random traffic while a proxy goes away at random times: one answer for every request (P26)", async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const random = new Random(seed);
+    const { part, peers } = mortal("restart");
+    const { client, agent, chain } = await opened([...empty(1), part, ...empty(1)]);
+    const sides = { client, agent };
+    const asked = { client: [] as string[], agent: [] as string[] };
+    const read = { client: client.got.length, agent: agent.got.length };
+    const answers = (side: "client" | "agent", id: string) =>
+      sides[side].got.filter((each) => each.id === id && each.method === undefined).length;
+    const answerSome = (probability: number): void => {
+      for (const side of ["client", "agent"] as const) {
+        const { got } = sides[side];
+        for (; read[side] < got.length && random.chance(probability); read[side]++) {
+          const message = got[read[side]] as Wire;
+          if (message.method?.startsWith("_acme/") && message.id !== undefined)
+            sides[side].answer(message, {});
+        }
+      }
+    };
+    for (let n = 0, ends = 0; n < 150; n++) {
+      const side = random.pick(["client", "agent"] as const);
+      const id = `${side} ${n}`;
+      asked[side].push(id);
+      sides[side].request(id, "_acme/ask", { sessionId: "s", n });
+      if (random.chance(0.1)) sides[side].notify("$/cancel_request", { requestId: id });
+      if (ends < 4 && random.chance(0.03)) {
+        ends += 1;
+        void peers.at(-1)?.close();
+      }
+      if (random.chance(0.4)) await new Promise(setImmediate);
+      answerSome(0.7);
+    }
+    const open = () =>
+      (["client", "agent"] as const).flatMap((side) => asked[side].filter((id) => answers(side, id) === 0));
+    for (let turns = 0; open().length > 0; turns++) {
+      assert.ok(turns < 2_000, `seed ${seed}: no answer to ${open().join(", ")}`);
+      answerSome(1);
+      await new Promise(setImmediate);
+    }
+    for (const side of ["client", "agent"] as const)
+      for (const id of asked[side]) assert.equal(answers(side, id), 1, `seed ${seed}: ${id}`);
+    await chain.close();
+  }
 });
 
 test("a component that cannot be started is named at once", async () => {
