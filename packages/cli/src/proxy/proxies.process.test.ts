@@ -196,6 +196,29 @@ test("notify starts the command when the agent needs the user, and when it is do
   assert.match(lines()[1] ?? "", /^The agent needs you: May I\? \(/);
 });
 
+test("tools gives an agent the tools of a file", patience, async () => {
+  const file = join(probe.folder, "house.mjs");
+  writeFileSync(
+    file,
+    `export default [{
+      name: "lamp", description: "Switches a lamp.",
+      schema: { type: "object", properties: { on: { type: "boolean" } }, required: ["on"] },
+      run: ({ on }) => "the lamp is " + (on ? "on" : "off"),
+    }];`,
+  );
+  const say = (json: string) => `@tool house/lamp ${json}`;
+  const run = (prompt: string, tools: string) =>
+    probe.parley(["run", "--no-history", "--json", "--reviewer", "echo allow", prompt, "--proxy", tools]);
+  const ran = await run(say('{"on": true}'), `tools --file ${file}`);
+  assert.equal(ran.status, 0, ran.stdout + ran.stderr);
+  assert.match(ran.stdout, /the lamp is on/);
+  const wrong = await run(say('{"on": "yes"}'), `tools --file ${file}`);
+  assert.doesNotMatch(wrong.stdout, /the lamp is/);
+  const missing = await run("help", `tools --file ${file}.missing`);
+  assert.equal(missing.status, 1);
+  assert.match(missing.stdout, /tools.*house\.mjs\.missing/);
+});
+
 for (const [chainEdition, otherEdition] of [
   ["v1", "v1"],
   ["v2", "v2"],
