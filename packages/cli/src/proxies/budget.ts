@@ -47,12 +47,10 @@ export const budget: ShippedProxy = {
     const reached = (session: Session, part: number): Kind | undefined =>
       kinds.find((kind) => spent(session, kind) >= (limits[kind] ?? 0) * part);
     const words = (session: Session, kind: Kind): string => {
-      const shown = (value = 0): string => {
-        if (kind === "ms") return `${Math.round(value / 1_000)} s`;
-        return kind === "tokens" ? `${value} tokens` : `${+value.toFixed(4)} ${session.data.currency}`.trim();
-      };
+      const unit = { tokens: "tokens", cost: session.data.currency, ms: "s" }[kind];
+      const shown = (value = 0): string => (kind === "ms" ? value / 1_000 : value).toLocaleString("en");
       const whose = per === "day" ? "today" : "in this session";
-      return `${shown(spent(session, kind))} of ${shown(limits[kind])} ${whose}`;
+      return `${shown(spent(session, kind))} of ${shown(limits[kind])} ${unit} ${whose}`;
     };
     const check = (session: Session): void => {
       const { data, sessionId } = session;
@@ -120,6 +118,7 @@ export const budget: ShippedProxy = {
 
   reset({ folder }) {
     const count = forgetSpent(folder);
-    return count === 0 ? "Nothing was spent." : `Forgot what was spent in ${count} sessions or days.`;
+    const what = count === 1 ? "1 session or day" : `${count} sessions or days`;
+    return count === 0 ? "Nothing was spent." : `Forgot what was spent in ${what}.`;
   },
 };

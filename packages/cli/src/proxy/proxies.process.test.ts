@@ -11,7 +11,21 @@ import { startServe } from "../../test/support/serve-probe.ts";
 const probe = new RunProbe();
 const echo: Partial<AgentScenario> = { otherwise: [{ say: "You said: {{prompt}}" }] };
 
-const dying = ["--conditions=parley-source", join(import.meta.dirname, "../../test/support/dying-proxy.ts")];
+/** A proxy as others write them, which ends its process when a prompt says so. */
+const dying = join(probe.folder, "dying-proxy.mjs");
+writeFileSync(
+  dying,
+  `import { serveStdio } from ${JSON.stringify(import.meta.resolve("@parley/acp/node"))};
+  import { proxy } from ${JSON.stringify(import.meta.resolve("@parley/acp/proxy"))};
+  await serveStdio(proxy({
+    name: "dying",
+    version: "1.0.0",
+    prompt({ content }) {
+      if (JSON.stringify(content).includes("die now")) process.exit(9);
+      return { content: [...content, { type: "text", text: "seen by " + process.pid }] };
+    },
+  }));`,
+);
 
 function keep(config: object): void {
   mkdirSync(join(probe.home, "config"), { recursive: true });
@@ -126,13 +140,13 @@ test(
     const agent: Partial<AgentScenario> = { unstable: ["usage"], otherwise: [{ say: "Done." }, { tokens }] };
     const prompt = () => probe.run(agent, ["--proxy", "budget --tokens 100 --per day --warn 40"]);
     const [first, second, third, fourth] = [await prompt(), await prompt(), await prompt(), await prompt()];
-    assert.match(first.stdout, /\[budget\] Most of the budget is spent: 45 tokens of 100 tokens today\./);
+    assert.match(first.stdout, /\[budget\] Most of the budget is spent: 45 of 100 tokens today\./);
     assert.deepEqual([first.status, second.status, third.status], [0, 0, 0], first.stderr);
     assert.doesNotMatch(second.stdout + third.stdout, /Most of the budget/);
     assert.equal(fourth.status, 1);
-    assert.match(fourth.stdout, /\[budget\] The prompt was not sent: 135 tokens of 100 tokens today\./);
+    assert.match(fourth.stdout, /\[budget\] The prompt was not sent: 135 of 100 tokens today\./);
     const reset = await probe.started(["proxy", "--reset", "budget"]);
-    assert.equal(reset.stdout, "Forgot what was spent in 1 sessions or days.\n");
+    assert.equal(reset.stdout, "Forgot what was spent in 1 session or day.\n");
     assert.equal((await prompt()).status, 0);
   },
 );
@@ -141,11 +155,11 @@ test("a budget of time or cost stops a turn that is running, with the reason", p
   const cost = { amount: 3, currency: "USD" };
   const waiting = [{ wait: "cancelled" }, { end: "cancelled" }] as const;
   for (const [agent, options, words] of [
-    [{ otherwise: waiting }, "--time 0.2s", /\[budget\] This turn is stopped: \d s of 0 s in this session\./],
+    [{ otherwise: waiting }, "--time 0.2s", /\[budget\] This turn is stopped: \d\S* of 0\.2 s in this session\./],
     [
       { unstable: ["usage"], otherwise: [{ usage: { used: 1, size: 2, cost } }, ...waiting] },
       "--cost 2",
-      /\[budget\] This turn is stopped: 3 USD of 2 USD in this session\./,
+      /\[budget\] This turn is stopped: 3 of 2 USD in this session\./,
     ],
   ] as const) {
     const ran = await probe.run(agent, ["--proxy", `budget ${options}`]);
@@ -161,7 +175,7 @@ test("a budget is that of its session, also when another run continues the sessi
   const prompt = (session: string) =>
     probe.parley(["run", "hello", "-s", session, "--proxy", "budget --tokens 50", "--", ...agent]);
   assert.match((await prompt("one")).stdout, /Done\./);
-  assert.match((await prompt("one")).stdout, /was not sent: 60 tokens of 50 tokens in this session/);
+  assert.match((await prompt("one")).stdout, /was not sent: 60 of 50 tokens in this session/);
   assert.match((await prompt("two")).stdout, /Done\./);
 });
 
@@ -194,6 +208,30 @@ test("notify starts the command when the agent needs the user, and when it is do
   while (lines().length < 2 && Date.now() < deadline) await new Promise((resolve) => setImmediate(resolve));
   assert.match(lines()[0] ?? "", /^The agent is done \(/);
   assert.match(lines()[1] ?? "", /^The agent needs you: May I\? \(/);
+});
+
+test("tools gives an agent the tools of a file", patience, async () => {
+  const file = join(probe.folder, "house.mjs");
+  writeFileSync(
+    file,
+    `export default [{
+      name: "lamp", description: "Switches a lamp.",
+      schema: { type: "object", properties: { on: { type: "boolean" } }, required: ["on"] },
+      run: ({ on }) => "the lamp is " + (on ? "on" : "off"),
+    }];`,
+  );
+  const reviewer = `echo '{"decision":"allow"}'`;
+  const say = (json: string) => `@tool house/lamp ${json}`;
+  const run = (prompt: string, tools: string) =>
+    probe.parley(["run", "--no-history", "--json", "--reviewer", reviewer, prompt, "--proxy", tools]);
+  const ran = await run(say('{"on": true}'), `tools --file ${file}`);
+  assert.equal(ran.status, 0, ran.stdout + ran.stderr);
+  assert.match(ran.stdout, /the lamp is on/);
+  const wrong = await run(say('{"on": "yes"}'), `tools --file ${file}`);
+  assert.doesNotMatch(wrong.stdout, /the lamp is/);
+  const missing = await run("help", `tools --file ${file}.missing`);
+  assert.equal(missing.status, 1);
+  assert.match(missing.stdout, /tools.*house\.mjs\.missing/);
 });
 
 for (const [chainEdition, otherEdition] of [
@@ -348,7 +386,7 @@ for (const [onExit, second] of [
     `a proxy that dies in a prompt, with onExit ${onExit}: one error names it, and the next prompt works`,
     patience,
     async () => {
-      keep({ chains: { dying: [{ command: process.execPath, args: dying, onExit }] } });
+      keep({ chains: { dying: [{ command: process.execPath, args: ["--conditions=parley-source", dying], onExit }] } });
       const ran = await probe.parley(
         ["chat", "--plain", "--no-history", "--chain", "dying", "--", ...probe.agent(echo)],
         {
@@ -358,7 +396,7 @@ for (const [onExit, second] of [
       keep({});
       const said = ran.stdout.replaceAll(/\s+/g, " ");
       assert.match(said, /You said: first ?seen by \d+/);
-      assert.match(said + ran.stderr, /dying-proxy\S* has gone/);
+      assert.match(said + ran.stderr, /node --conditions=parley-source dying-proxy\.mjs has gone: /);
       assert.match(said, second);
       assert.deepEqual(probe.leftovers(), []);
     },

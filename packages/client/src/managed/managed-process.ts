@@ -258,7 +258,7 @@ export class ManagedProcess {
 
   async #launch(): Promise<LaunchedAgent> {
     const { options } = this;
-    const { env = {}, backoffMs = 1_000, cwd, inherited, sandbox, onEvent, kill, signal } = options;
+    const { env = {}, backoffMs = 1_000, cwd, inherited, sandbox, onEvent, kill, front, signal } = options;
     // the start may have another reason than the last crash
     const again = this.#recentCrashes().length - 1;
     if (again > 0) await sleep(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
@@ -266,7 +266,7 @@ export class ManagedProcess {
     const launched = await launchAgent(this.entry, {
       definition,
       env: { ...env, ...this.#credentials },
-      ...optional({ cwd, inherited, sandbox, onEvent, kill, signal }),
+      ...optional({ cwd, inherited, sandbox, onEvent, kill, front, signal }),
     });
     if (this.#closing !== undefined) {
       await launched.close();
