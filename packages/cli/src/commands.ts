@@ -107,11 +107,12 @@ export const commands: readonly Command[] = [
     summary: "Diagnose the installation and suggest fixes",
     details:
       "Checks Node, the data folders, the config file, the model of Parley's own agent, the settings of the current folder, every " +
-      "installed agent, and the configured MCP servers. Each agent is started and opens a session in a temporary folder; no login and no prompt is sent. Exits with 1 if " +
+      "installed agent, and the configured MCP servers. Each agent is started, opens a session in a temporary folder, and is given a tool; no login and no prompt is sent. Exits with 1 if " +
       "something is broken.",
     options: {
       agent: option("NAME", "Check only this agent", { short: "a" }),
       timeout: option("SECONDS", "Time limit for each check", { default: "30" }),
+      "no-tools": flag("Give agents no tool, and do not wait for them to connect to it"),
     },
     json: true,
     examples: ["parley doctor", "parley doctor --agent claude"],

@@ -23,6 +23,7 @@ export const commandLineModule =
 export const testPrograms = [
   "conformance/test/support/scripted-agent-process.ts",
   "client/test/support/scripted-peer.ts",
+  "cli/test/support/tools-agent.ts",
   "acp/test/interop/app-agent.ts",
   "acp/test/interop/app-sdk-agent.ts",
   "acp/test/interop/app-sdk-server.ts",

@@ -55,7 +55,7 @@ for (const version of [1, 2] as const) {
     async (t) => {
       const { parley, agent } = agentHome(t);
       const command = agent({ ...able, editions: [`v${version}`] });
-      const { status, stdout, stderr } = await parley(["agents", "check", "--", ...command]);
+      const { status, stdout, stderr } = await parley(["agents", "check", "--no-tools", "--", ...command]);
       assert.equal(status, 0, stderr);
       assert.match(stdout, /^options: +mode = ask {2}\(--mode ask \| code\)$/m);
       assert.match(stdout, /^ +llm = m1 {2}\(--model m1 \| m2 \|.* m20 \| 5 more, see --json\)$/m);
@@ -67,7 +67,9 @@ for (const version of [1, 2] as const) {
       );
       assert.match(stdout, /^commands: +\/test {2}Runs the tests$/m);
       assert.match(stdout, /^ +\/find what {2}Finds it$/m);
-      const { data } = JSON.parse((await parley(["agents", "check", "--json", "--", ...command])).stdout);
+      const { data } = JSON.parse(
+        (await parley(["agents", "check", "--no-tools", "--json", "--", ...command])).stdout,
+      );
       assert.deepEqual(data.options[0].choices, [
         { value: "ask", name: "The ask" },
         { value: "code", name: "The code", description: "Edits files" },
@@ -84,7 +86,13 @@ for (const version of [1, 2] as const) {
 test("commands that an agent names after it has answered are waited for", patience, async (t) => {
   const { parley, agent } = agentHome(t);
   const late = { steps: [{ delay: 100 }, { availableCommands: able.open?.availableCommands ?? [] }] };
-  const { stdout } = await parley(["agents", "check", "--", ...agent({ editions: ["v1"], open: late })]);
+  const { stdout } = await parley([
+    "agents",
+    "check",
+    "--no-tools",
+    "--",
+    ...agent({ editions: ["v1"], open: late }),
+  ]);
   assert.match(stdout, /^commands: +\/test/m);
 });
 
@@ -95,7 +103,7 @@ test("the session is opened where --cwd says, and that must be a directory", pat
     steps: [{ availableCommands: [{ type: "command", name: "here", description: "{{cwd}}" }] }],
   };
   const command = agent({ editions: ["v2"], open: here } as never);
-  const { stdout } = await parley(["agents", "check", "--cwd", folder, "--", ...command]);
+  const { stdout } = await parley(["agents", "check", "--no-tools", "--cwd", folder, "--", ...command]);
   assert.match(stdout, new RegExp(`/here +${folder}`));
   const wrong = await parley(["agents", "check", "--cwd", `${folder}/none`, "--", ...command]);
   assert.deepEqual([wrong.status, /--cwd: .*none is not a directory/.test(wrong.stderr)], [2, true]);
@@ -103,6 +111,6 @@ test("the session is opened where --cwd says, and that must be a directory", pat
 
 test("an agent that offers nothing is said to", patience, async (t) => {
   const { parley, agent } = agentHome(t);
-  const { stdout } = await parley(["agents", "check", "--", ...agent({})]);
+  const { stdout } = await parley(["agents", "check", "--no-tools", "--", ...agent({})]);
   assert.match(stdout, /^options: +none\ncommands: +none$/m);
 });

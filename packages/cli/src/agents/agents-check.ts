@@ -9,6 +9,7 @@ import { editionOption, editionText } from "../settings/edition-choice.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import { type ToolFacts, toolsText, toolsTodo } from "./check-tools.ts";
 import { type AgentFacts, commandLines, optionLines, probeAgent } from "./probe-agent.ts";
 import { launchFailure } from "./with-agent.ts";
 
@@ -38,6 +39,7 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
     ...timeouts,
     ...optional({ cwd, isSandboxed }),
     commandsTimeoutMs,
+    checksTools: values["no-tools"] !== true,
   }).catch((error: unknown) => {
     throw launchFailure(error);
   });
@@ -60,6 +62,7 @@ function described(entry: AgentEntry, facts: AgentFacts): string {
     ["sandbox", facts.sandboxed ? "yes, with the profile agent" : "none"],
     ["logins", logins || "none"],
     ["session", sessionText(entry, session)],
+    ...(facts.tools === undefined ? [] : [["tools", toolLines(facts.tools)] as const]),
     ["options", list(optionLines(facts.options))],
     ["commands", list(commandLines(facts.commands))],
   ];
@@ -75,4 +78,8 @@ function sessionText(entry: AgentEntry, session: AgentFacts["session"]): string 
   if (session === "ok") return "ok";
   if (session === "login_needed") return `login needed: ${loginCommandFor(entry)}`;
   return [`not opened: ${session.error}`, session.hint ?? []].flat().join("\n");
+}
+
+function toolLines(facts: ToolFacts): string {
+  return [toolsText(facts), toolsTodo(facts) ?? []].flat().join("\n");
 }

@@ -24,7 +24,8 @@ export const agentsCommands: readonly Command[] = [
     name: "agents check",
     summary: "Start an agent and print its name, features and login state",
     details:
-      "No login and no prompt is sent. Exits with 5 if the agent does not start, with 6 if it needs a login, and with 1 if it opens no " +
+      "No login and no prompt is sent. The session gets a tool of Parley, and the line `tools` says whether the agent has connected to it " +
+      "within 10 seconds. Exits with 5 if the agent does not start, with 6 if it needs a login, and with 1 if it opens no " +
       "session for another reason.",
     positionals: "[NAME] [-- COMMAND [ARGUMENTS]]",
     completes: "agent",
@@ -39,6 +40,7 @@ export const agentsCommands: readonly Command[] = [
       ),
       edition,
       sandbox: option("PROFILE", "agent: start the agent in a sandbox", { completes: ["agent"] }),
+      "no-tools": flag("Give the agent no tool"),
       timeout,
     },
     json: true,

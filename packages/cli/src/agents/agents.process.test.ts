@@ -78,12 +78,12 @@ test("an agent is added with the edition that it speaks, and spoken to in it", p
   assert.match((await parley(["agents"])).stdout, /^ {2}mine +mine, \/.*, speaks pharo$/m);
   const { agents } = JSON.parse((await parley(["agents", "--json"])).stdout).data;
   assert.equal(agents.find((each: { name: string }) => each.name === "mine").edition, "pharo");
-  const checked = await parley(["agents", "check", "mine"]);
+  const checked = await parley(["agents", "check", "mine", "--no-tools"]);
   assert.match(checked.stdout, /^protocol: +the dialect pharo of version 1$/m, checked.stderr);
-  const { data } = JSON.parse((await parley(["agents", "check", "mine", "--json"])).stdout);
+  const { data } = JSON.parse((await parley(["agents", "check", "mine", "--no-tools", "--json"])).stdout);
   assert.deepEqual([data.protocol, data.edition, data.session], [1, "pharo", "ok"]);
   assert.match(
-    (await parley(["doctor", "--agent", "mine"])).stdout,
+    (await parley(["doctor", "--agent", "mine", "--no-tools"])).stdout,
     /agent mine: .*speaks the dialect pharo of version 1, /,
   );
   const wrong = await parley(["agents", "add", "other", "--edition", "v3", "--", "x"]);
@@ -129,7 +129,7 @@ test(
     const { parley, agent, folder, configFile } = agentHome(t);
     const [node = "", condition = "", program = "", scenario = ""] = agent({ name: "who" });
     const words = [relative(folder, node), condition, program, `./${basename(scenario)}`];
-    const checked = await parley(["agents", "check", "--", ...words]);
+    const checked = await parley(["agents", "check", "--no-tools", "--", ...words]);
     assert.equal(checked.status, 0, checked.stderr);
     assert.equal((await parley(["agents", "add", "mine", "--", ...words, "acp"])).status, 0);
     const { mine } = JSON.parse(readFileSync(configFile(), "utf8")).agents;
@@ -157,7 +157,14 @@ test(
   patience,
   async (t) => {
     const { parley, agent } = agentHome(t);
-    const fine = await parley(["agents", "check", "--json", "--", ...agent({ name: "who", title: "Who" })]);
+    const fine = await parley([
+      "agents",
+      "check",
+      "--no-tools",
+      "--json",
+      "--",
+      ...agent({ name: "who", title: "Who" }),
+    ]);
     assert.equal(fine.status, 0, fine.stderr);
     const { data } = JSON.parse(fine.stdout);
     assert.partialDeepStrictEqual(data, { name: "who", title: "Who", protocol: 2, session: "ok" });

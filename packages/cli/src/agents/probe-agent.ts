@@ -17,6 +17,7 @@ import { type AgentEntry, launchAgent } from "@parley/client/launch";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { safeLine } from "../terminal/sanitise.ts";
+import { checkTool, type ToolCheck, type ToolFacts, toolCheck } from "./check-tools.ts";
 
 export interface AgentFacts extends SessionFacts {
   readonly name: string;
@@ -33,6 +34,8 @@ export interface AgentFacts extends SessionFacts {
   readonly keys: readonly string[];
   /** Whether it ran in a sandbox. */
   readonly sandboxed: boolean;
+  /** Whether it uses tools of its client. Absent if that was not asked, or no session was opened. */
+  readonly tools?: ToolFacts;
 }
 
 export interface ProbeOptions {
@@ -44,22 +47,32 @@ export interface ProbeOptions {
   readonly isSandboxed?: boolean;
   /** How long to wait for its commands. Default 0. */
   readonly commandsTimeoutMs?: number;
+  /** Whether it is given a tool, and it is waited until it uses it. Default: false. */
+  readonly checksTools?: boolean;
 }
 
 /** Rejects with a LaunchError when the agent does not start. */
 export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
-  const { handshakeTimeoutMs, cwd } = options;
+  const { handshakeTimeoutMs, cwd, checksTools = false } = options;
   const { isSandboxed: sandboxed = entry.transport === "stdio" && entry.sandbox === true } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "parley-check-")));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   // the command may end early, for example when nobody reads its output
   process.once("exit", remove);
+  const check = checksTools
+    ? toolCheck({
+        isRemote: entry.transport !== "stdio",
+        sandboxFolder: sandboxed ? folder : undefined,
+        timeoutMs: options.sessionTimeoutMs,
+      })
+    : undefined;
   let keys: readonly string[] = [];
   const launched = await launchAgent(entry, {
     definition: {
       name: "parley",
       version: ownVersion(),
-      connection: optional({ handshakeTimeoutMs }),
+      connection: optional({ handshakeTimeoutMs, mcpReceiptMs: check?.waitMs }),
+      ...check?.definition,
     },
     // like a run: its command may name files here
     ...optional({ cwd }),
@@ -75,7 +88,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   });
   try {
     const { agent, handshakeMs } = launched;
-    const { session: opened, facts } = await probeSession(agent, cwd ?? folder, options);
+    const { session: opened, facts, tools } = await probeSession(agent, cwd ?? folder, options, check);
     const isRefused = typeof opened === "object" && entry.transport !== "stdio" && cwd === undefined;
     const session = isRefused ? { ...opened, hint: remoteHint } : opened;
     return {
@@ -94,6 +107,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       ...facts,
       keys,
       sandboxed,
+      ...optional({ tools }),
     };
   } finally {
     await launched.close();
@@ -105,20 +119,45 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
 const remoteHint =
   "the check used a temporary folder of this machine: name a folder on the agent's machine with --cwd DIR";
 
+interface ProbedSession {
+  readonly session: AgentFacts["session"];
+  readonly facts: SessionFacts;
+  readonly tools?: ToolFacts;
+}
+
 /** The session is deleted again if the agent can. */
 async function probeSession(
   agent: ClientConnection,
   cwd: string,
+  options: ProbeOptions,
+  check: ToolCheck | undefined,
+): Promise<ProbedSession> {
+  const unable = check?.unable(agent.capabilities);
+  if (check === undefined || unable !== undefined)
+    return { ...(await openedSession(agent, { cwd }, options)), ...optional({ tools: unable }) };
+  const receipt = () => check.facts(agent.capabilities, agent.closed);
+  const found = await openedSession(agent, { cwd, tools: [checkTool] }, options, receipt);
+  if (typeof found.session !== "object") return found;
+  // some agents open no session with a server that they dislike
+  const without = await openedSession(agent, { cwd }, options);
+  if (without.session !== "ok") return without;
+  return { ...without, tools: { state: "refused", server: "parley", error: found.session.error } };
+}
+
+async function openedSession(
+  agent: ClientConnection,
+  setup: Parameters<ClientConnection["newSession"]>[0],
   { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
-): Promise<{ session: AgentFacts["session"]; facts: SessionFacts }> {
+  receipt?: () => Promise<ToolFacts>,
+): Promise<ProbedSession> {
   try {
-    const session = await withTimeout(timeoutMs, agent.newSession({ cwd }));
+    const session = await withTimeout(timeoutMs, agent.newSession(setup));
     if (session === undefined) {
       return { session: { error: `no session was opened within ${timeoutMs} ms` }, facts: noSession };
     }
-    const facts = await sessionFacts(session, commandsTimeoutMs);
+    const [facts, tools] = await Promise.all([sessionFacts(session, commandsTimeoutMs), receipt?.()]);
     await removeSession(agent, session);
-    return { session: "ok", facts };
+    return { session: "ok", facts, ...optional({ tools }) };
   } catch (error) {
     if (error instanceof RequestError && error.kind === "auth_required") {
       return { session: "login_needed", facts: noSession };

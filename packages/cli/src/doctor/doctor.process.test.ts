@@ -22,7 +22,10 @@ test("a machine on which everything works is told so, and what could be there", 
   const { status, stdout, stderr } = started(["doctor"]);
   assert.equal(status, 0, stdout + stderr);
   assert.match(stdout, /^ok +node: \d+/m);
-  assert.match(stdout, /^ok +agent parley: Parley .*speaks version 2, handshake \d+ ms, opens sessions$/m);
+  assert.match(
+    stdout,
+    /^ok +agent parley: Parley .*speaks version 2, handshake \d+ ms, opens sessions; tools: connected \(parley, \d+ ms, over ACP\)$/m,
+  );
   assert.match(stdout, /^(?:ok +sandbox: bubblewrap \d|warning +sandbox: .*\n +→ \S)/m);
   assert.match(stdout, /^- +model: offline: no provider has a key\n +→ /m);
   assert.match(stdout, /^- +other agents: not installed: claude, /m);
@@ -100,7 +103,7 @@ test("what is broken is told with what to do: agents, logins, the model", patien
       dying: entry([process.execPath, "-e", "console.error('no licence'); process.exit(1)"]),
     },
   });
-  const { status, stdout } = await parley(["doctor", "--json"]);
+  const { status, stdout } = await parley(["doctor", "--no-tools", "--json"]);
   assert.equal(status, 1);
   const all = findings(stdout);
   assert.equal(stateOf(all, "agent fine"), "ok");
@@ -111,7 +114,7 @@ test("what is broken is told with what to do: agents, logins, the model", patien
   assert.equal(todo["agent gone"], "check the path, or install it");
   assert.match(all.find(({ what }) => what === "agent dying")?.detail ?? "", /no licence/);
   assert.equal(stateOf(all, "model"), "broken");
-  const one = await parley(["doctor", "--agent", "fine", "--json"]);
+  const one = await parley(["doctor", "--agent", "fine", "--no-tools", "--json"]);
   const examined = findings(one.stdout).filter(({ what }) => what.startsWith("agent "));
   assert.deepEqual(
     examined.map(({ what }) => what),

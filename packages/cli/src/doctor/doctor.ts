@@ -28,6 +28,7 @@ const marks = { ok: "ok     ", missing: "-      ", warning: "warning", broken: "
 export async function run({ values, json }: Invocation): Promise<number> {
   const timeoutMs = secondsOption(values, "timeout") ?? 30_000;
   const name = textOption(values, "agent");
+  const checksTools = values["no-tools"] !== true;
   const { finding, config } = await examineConfig();
   const agents = finding.state === "broken" ? undefined : readAgents(() => undefined).agents;
   if (name !== undefined && agents?.has(name) === false) {
@@ -52,7 +53,7 @@ export async function run({ values, json }: Invocation): Promise<number> {
     const detail = "not checked, because the config file cannot be read";
     found({ what: "agents", state: "missing", detail });
   } else {
-    for (const each of await examineAgents(agents.values(), name, timeoutMs)) found(each);
+    for (const each of await examineAgents(agents.values(), name, timeoutMs, checksTools)) found(each);
     for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);
   }
   const counted = (state: Finding["state"]) => findings.filter((each) => each.state === state).length;

@@ -7,6 +7,7 @@ import { ModelError } from "@parley/agent";
 import { credentialsFile, openAccount } from "@parley/agent/models";
 import { LaunchError } from "@parley/client";
 import { type AgentEntry, findAgentProgram } from "@parley/client/launch";
+import { toolsText, toolsTodo } from "../agents/check-tools.ts";
 import { probeAgent } from "../agents/probe-agent.ts";
 import { CommandError } from "../command/command.ts";
 import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
@@ -118,6 +119,7 @@ export async function examineAgents(
   agents: Iterable<AgentEntry>,
   only: string | undefined,
   timeoutMs: number,
+  checksTools: boolean,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   const absent: string[] = [];
@@ -127,7 +129,7 @@ export async function examineAgents(
     const isExpected = only !== undefined || entry.origin !== "ready" || entry.name === "parley";
     const isThere =
       entry.transport !== "stdio" || "path" in findAgentProgram(entry.command, process.env, process.cwd());
-    if (isThere || isExpected) findings.push(await examineAgent(entry, timeoutMs));
+    if (isThere || isExpected) findings.push(await examineAgent(entry, timeoutMs, checksTools));
     else absent.push(entry.name);
   }
   if (absent.length === 0) return findings;
@@ -138,11 +140,15 @@ export async function examineAgents(
   ];
 }
 
-async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Finding> {
+async function examineAgent(entry: AgentEntry, timeoutMs: number, checksTools: boolean): Promise<Finding> {
   const what = `agent ${entry.name}`;
   try {
-    const facts = await probeAgent(entry, { handshakeTimeoutMs: timeoutMs, sessionTimeoutMs: timeoutMs });
-    const { title, version = "", edition, handshakeMs, session, keys } = facts;
+    const facts = await probeAgent(entry, {
+      handshakeTimeoutMs: timeoutMs,
+      sessionTimeoutMs: timeoutMs,
+      checksTools,
+    });
+    const { title, version = "", edition, handshakeMs, session, keys, tools } = facts;
     const known = `${title} ${version}`.trim();
     const given = keys.length === 0 ? "" : `, gets ${keys.join(", ")}`;
     const detail = safeLine(`${known}, speaks ${editionText(edition)}, handshake ${handshakeMs} ms${given}`);
@@ -158,7 +164,11 @@ async function examineAgent(entry: AgentEntry, timeoutMs: number): Promise<Findi
       const failure = safeLine(`${detail}, opens no session: ${session.error}`);
       return { what, state: "broken", detail: failure, todo: `parley agents check ${entry.name}` };
     }
-    if (handshakeMs < slowMs) return { what, state: "ok", detail: `${detail}, opens sessions` };
+    const withTools = tools === undefined ? "" : safeLine(`; tools: ${toolsText(tools)}`);
+    const working = `${detail}, opens sessions${withTools}`;
+    const toolTodo = tools && toolsTodo(tools);
+    if (toolTodo !== undefined) return { what, state: "warning", detail: working, todo: toolTodo };
+    if (handshakeMs < slowMs) return { what, state: "ok", detail: working };
     return {
       what,
       state: "warning",

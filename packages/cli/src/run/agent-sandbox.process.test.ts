@@ -51,7 +51,7 @@ test("the config puts an agent into a sandbox, with its state", inSandbox, async
   const { stdout } = await run(["--agent", "mine", script]);
   assert.match(stdout, /^x\n.*Permission denied/s);
   assert.equal(readFileSync(join(home, ".mine/b"), "utf8"), "x\n");
-  const check = await probe.parley(["agents", "check", "mine", "--json"], { env });
+  const check = await probe.parley(["agents", "check", "mine", "--no-tools", "--json"], { env });
   assert.equal(JSON.parse(check.stdout).data.sandboxed, true);
 });
 

@@ -247,9 +247,12 @@ const outputs: Readonly<Record<string, readonly [told: () => Promise<string>, sh
     /failed with \[secret/,
   ],
   "agents list --json": [() => whole("agents", "list", "--json"), /"--password","\[secret/],
-  "agents check": [() => whole("agents", "check", "checked"), /called \[secret/],
-  "agents check --json": [() => whole("agents", "check", "--json", "checked"), /called \[secret/],
-  doctor: [() => whole("doctor", "--agent", "checked", "--timeout", "20"), /called \[secret/],
+  "agents check": [() => whole("agents", "check", "--no-tools", "checked"), /called \[secret/],
+  "agents check --json": [
+    () => whole("agents", "check", "--no-tools", "--json", "checked"),
+    /called \[secret/,
+  ],
+  doctor: [() => whole("doctor", "--agent", "checked", "--no-tools", "--timeout", "20"), /called \[secret/],
   "config show": [() => whole("config", "show"), /"SETTING": "\(hidden\)"/],
   "config get of a list": [
     async () => {

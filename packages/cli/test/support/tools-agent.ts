@@ -1,0 +1,27 @@
+// A program: an agent that lists the tools of its servers as soon as a session is open. It is given the way by which it
+// takes them, `http` or `stdio`; `never`, to take them and leave them; or `picky`, to open no session with any.
+
+import { agent, RequestError } from "@parley/acp";
+import { serveStdio } from "@parley/acp/node";
+import { mcpKit } from "@parley/mcp";
+
+const way = process.argv[2];
+
+await serveStdio(
+  agent({
+    name: "taker",
+    version: "1.0.0",
+    mcp: mcpKit(),
+    mcpCapabilities: { http: way === "http", sse: false },
+    session: {
+      open({ mcpServers }) {
+        if (way === "picky" && mcpServers.length > 0)
+          throw RequestError.invalidParams("no servers", "/mcpServers");
+        if (way === "http" || way === "stdio")
+          for (const server of mcpServers)
+            void server.connect().then((channel) => channel.request("tools/list"));
+      },
+    },
+    prompt: (turn) => turn.say("Hello."),
+  }),
+);
