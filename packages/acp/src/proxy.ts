@@ -5,7 +5,7 @@ export type { Successor, SuccessorFront, SuccessorSession } from "./model/succes
 export type { ServedAgent, ServedConnection, ServeOptions } from "./peer/agent/served-agent.ts";
 export type { Between } from "./peer/base/own-proxies.ts";
 export type { ChainComponent, ChainPart, OnExit } from "./peer/proxy/component.ts";
-export { type ConductorOptions, conductor } from "./peer/proxy/conductor.ts";
+export { type Conductor, type ConductorOptions, conductor } from "./peer/proxy/conductor.ts";
 export type { HopMessage, WatchHops } from "./peer/proxy/hops.ts";
 export { type AcpProxy, proxy } from "./peer/proxy/proxy.ts";
 export {

@@ -12,6 +12,9 @@ import { Call } from "./call.ts";
 import { goneError, nobody, type Port, type Room, unusableAnswer, type WireError } from "./port.ts";
 import { isNotification, notificationHead } from "./unread.ts";
 
+/** How long a peer may stall unless something else is said, in milliseconds. */
+export const defaultStallMs = 60_000;
+
 export interface PeerOptions extends Pick<ConnectionOptions, "batches" | "limits" | "log" | "noise" | "tap"> {
   /** How the peer is called in errors. */
   readonly name: string;
@@ -69,7 +72,7 @@ export class Peer {
     {
       name,
       unread,
-      stallMs = 60_000,
+      stallMs = defaultStallMs,
       drainMs = Number.POSITIVE_INFINITY,
       batches,
       limits,

@@ -143,7 +143,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
       if (closing !== undefined) throw new Error("agent.connect: the agent has been closed");
       checkPrincipal(principal);
       const parts = { store, live, hosted, principal, successor, log: ownLog ?? log };
-      const connection = new ServedClient(servedBehind(definition.proxies, transport), definition, parts);
+      const connection = new ServedClient(servedBehind(definition, transport), definition, parts);
       const abort = () => void connection.close("aborted");
       connections.add(connection);
       void connection.closed.then(() => {

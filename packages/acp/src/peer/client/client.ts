@@ -104,7 +104,7 @@ export function client(definition: ClientDefinition): Client {
       checkOptions("connect", options, { signal: true });
       const { signal } = options;
       refuseDefinition(target);
-      const transport = behindProxies(definition.proxies, isAgent(target) ? inMemory(target) : target);
+      const transport = behindProxies(definition, isAgent(target) ? inMemory(target) : target);
       return connectWith(transport, definition, (connection) =>
         abortableCall(signal, "connect", () => handshake(connection, definition)),
       );

@@ -5,6 +5,7 @@ import { policyKey } from "../../base/parley-extensions.ts";
 import { answeredVersion } from "../../edition/negotiate.ts";
 import { Call } from "../../forward/call.ts";
 import type { Side } from "../../forward/frame.ts";
+import { defaultStallMs } from "../../forward/peer.ts";
 import { goneError, nobody, type Port, type Taker, type WireError } from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
@@ -13,9 +14,9 @@ import type { PassedAnswer } from "../../jsonrpc/passed-call.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type ChainComponent, isPolicy } from "./component.ts";
 import { currentGeneration, type Generation, underscoredGeneration } from "./generations.ts";
-import { type Attempt, type Handshake, newHandshake, withoutMark } from "./handshake.ts";
+import { type Attempt, type Handshake, newHandshake, whileUnanswered, withoutMark } from "./handshake.ts";
 import { Restarts } from "./restarts.ts";
-import { portTo, type Stage, type StageHost } from "./stage.ts";
+import { noInitialize, portTo, type Stage, type StageHost } from "./stage.ts";
 import { SuccessorPeer } from "./successor-peer.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
@@ -118,7 +119,11 @@ export class ComponentStage implements Stage {
   #ask(peer: SuccessorPeer, attempt: Attempt): () => void {
     attempt.questions += 1;
     const question = attempt.questions;
+    const { stallMs = defaultStallMs } = this.#component;
+    const late = (): void => void peer.connection.close(`it has not answered initialize for ${stallMs} ms`);
+    const stop = whileUnanswered(attempt, stallMs, late);
     return peer.proxyPort.request(attempt.handshake.call, (answer, text) => {
+      stop();
       // it was asked again in another way, or it has gone, which is decided when its connection has closed
       if (attempt.isOver || attempt.questions !== question || !peer.connection.isOpen) return;
       const { error } = answer;
@@ -228,7 +233,7 @@ export class ComponentStage implements Stage {
       log: this.#log,
     });
     this.#peer = peer;
-    peer.intake = portTo(() => this.#to.client);
+    peer.intake = noInitialize(portTo(() => this.#to.client));
     peer.successor.intake = this.#successor(peer);
     peer.wrappedInitialize = (generationOfIt) => {
       const attempt = this.#attempt;

@@ -29,7 +29,8 @@ export interface ChainComponent {
   /** It decides what is allowed: it is never bypassed, and its errors are closed. Default: what the proxy's definition says. */
   readonly policy?: boolean;
   /**
-   * How long a process may read nothing while messages wait for it, in milliseconds. Then it counts as gone. Default 60,000.
+   * How long a process may read nothing while messages wait for it, and how long a proxy may leave initialize unanswered, in
+   * milliseconds. Then it counts as gone. Default 60,000.
    */
   readonly stallMs?: number;
 }
@@ -51,6 +52,22 @@ const proxies = new WeakSet<object>();
 /** Notes what `proxy()` has made. */
 export function markProxy(made: AcpProxy): void {
   proxies.add(made);
+}
+
+const chains = new WeakMap<object, readonly ChainComponent[]>();
+
+/** Notes what `conductor()` has made. */
+export function markChain(made: object, components: readonly ChainComponent[]): void {
+  chains.set(made, components);
+}
+
+/** The components of a chain that is a part of another one, in its place. One at the end is served as an agent is. */
+export function flattened(components: readonly ChainComponent[]): readonly ChainComponent[] {
+  return components.flatMap((component, at) => {
+    const inner = chains.get(component.start);
+    const isAgentOfItsOwn = at === components.length - 1 && !isProxy(inner?.at(-1)?.start);
+    return inner === undefined || isAgentOfItsOwn ? component : inner;
+  });
 }
 
 export function isProxy(value: unknown): value is AcpProxy {

@@ -8,10 +8,21 @@ import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { type ServedAgent, served } from "../agent/served-agent.ts";
+import type { Between } from "../base/own-proxies.ts";
 import { Chain } from "./chain.ts";
-import { type ChainComponent, type ChainPart, componentOf, isAgent } from "./component.ts";
+import {
+  type ChainComponent,
+  type ChainPart,
+  componentOf,
+  flattened,
+  isAgent,
+  markChain,
+} from "./component.ts";
 import type { WatchHops } from "./hops.ts";
 import { successorClient } from "./successor-client.ts";
+
+/** A chain, made by `conductor()`. It is served as an agent is, and can be a part of another chain. */
+export interface Conductor extends ServedAgent, Between {}
 
 /** How a chain is run. */
 export interface ConductorOptions {
@@ -52,21 +63,41 @@ const optionKeys: Keys<ConductorOptions> = { name: true, editions: true, log: tr
  *
  * await serveStdio(conductor([counting, () => spawnTransport("my-agent")]));
  */
-export function conductor(parts: readonly ChainPart[], options: ConductorOptions = {}): ServedAgent {
+export function conductor(parts: readonly ChainPart[], options: ConductorOptions = {}): Conductor {
   checkOptions("conductor", options, optionKeys);
   if (!Array.isArray(parts))
     throw new TypeError(`conductor: expected a list of components, got ${argumentText(parts)}`);
-  const { name = "conductor", editions, log, watch } = options;
+  const { name = "conductor", log, watch } = options;
   const all = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
-  const components = joinedAgents(all, guardedLog(log));
-  return {
+  const flat = flattened(all);
+  const components = joinedAgents(flat, guardedLog(log));
+  const editions = options.editions ?? editionsOf(flat.at(-1));
+  const made: Conductor = {
     definition: { name, ...(log && { log }) },
+    between(client, agent, spoken) {
+      const chain = [...flat, { name: "the agent", start: () => agent }];
+      new Chain(client, {
+        components: chain,
+        editions: options.editions ?? spoken,
+        log: guardedLog(log),
+        watch,
+      });
+    },
     ...served(
       name,
       (transport, outer) =>
         new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch }),
     ),
   };
+  markChain(made, flat);
+  return made;
+}
+
+/** A chain speaks what its agent speaks. */
+function editionsOf(last: ChainComponent | undefined): Editions | undefined {
+  if (last === undefined || !isAgent(last)) return undefined;
+  // as: only an agent of agent() has editions
+  return (last.start as { readonly definition: { readonly editions?: Editions } }).definition.editions;
 }
 
 /**

@@ -8,7 +8,7 @@ import { updateFromWire } from "../../edition/wire-fields.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ElicitationRequest, PermissionRequest } from "../../model/ask.ts";
-import type { PromptResult, SessionUpdate } from "../../model/update.ts";
+import type { PromptError, PromptResult, SessionUpdate } from "../../model/update.ts";
 import { Failure } from "../../wire/decode.ts";
 import { BoundWire } from "../base/bound-wire.ts";
 import { loadAgentVersion, loadClientVersion } from "../base/load-version.ts";
@@ -45,6 +45,12 @@ export interface Heard {
   readonly ended: PromptResult[];
 }
 
+function promptErrorOf(error: Error): PromptError {
+  const { kind, code, message, data } =
+    error instanceof RequestError ? error : new RequestError("internal_error", error.message);
+  return { kind, code, message, ...(data !== undefined && { data }) };
+}
+
 /** A message of the agent. */
 export function messageOf(text: string): SessionUpdate {
   return { sessionUpdate: "agent_message_chunk", messageId: newId(), content: { type: "text", text } };
@@ -60,7 +66,7 @@ export class SessionReader {
     update: (update) => void this.#heard.updates.push(update),
     accepted: () => undefined,
     outcome: (_, outcome) => void this.#heard.ended.push(outcome),
-    failed: () => undefined,
+    failed: (_, error) => void this.#heard.ended.push({ stopReason: "error", error: promptErrorOf(error) }),
   };
 
   constructor(edition: ClientEdition) {
@@ -86,8 +92,8 @@ export class SessionReader {
     return this.#hear(() => this.#session.promptAnswered(prompt, result, this.#sink));
   }
 
-  failed(prompt: number, error: Error): void {
-    this.#hear(() => this.#session.promptFailed(prompt, error, this.#sink));
+  failed(prompt: number, error: Error): Heard {
+    return this.#hear(() => this.#session.promptFailed(prompt, error, this.#sink));
   }
 
   #hear(work: () => void): Heard {

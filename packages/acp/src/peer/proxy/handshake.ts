@@ -1,5 +1,6 @@
 // The handshake of a chain as it passes one component, which may be asked several times.
 
+import { type Deadline, deadline } from "../../base/deadline.ts";
 import { policyKey } from "../../base/parley-extensions.ts";
 import type { Call } from "../../forward/call.ts";
 import type { Taker } from "../../forward/port.ts";
@@ -49,4 +50,22 @@ export function withoutMark(result: unknown): unknown {
   const { _meta, ...rest } = result as { readonly _meta: Readonly<Record<string, unknown>> }; // it has the mark
   const { [policyKey]: _, ...meta } = _meta;
   return Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta };
+}
+
+/**
+ * Calls back when the component has not gone on for this long: it has not asked its successor, or it has not answered since it
+ * knows what that says. How long the successor takes is not its concern. Returns what stops that.
+ */
+export function whileUnanswered(attempt: Attempt, ms: number, late: () => void): () => void {
+  let timer: Deadline;
+  let isWaiting = false;
+  const look = (): void => {
+    const waitsForSuccessor = attempt.hasAskedSuccessor && attempt.handshake.answer === undefined;
+    // it gets the whole time after the answer
+    if (!waitsForSuccessor && !isWaiting) return late();
+    isWaiting = waitsForSuccessor;
+    timer = deadline(ms, look);
+  };
+  timer = deadline(ms, look);
+  return () => clearTimeout(timer);
 }

@@ -166,7 +166,7 @@ export class ProxiedLink {
     { seen }: SeenSession,
     hook: NonNullable<ProxyDefinition<unknown>["update"]>,
   ): object[] | undefined {
-    const said = updates.map((update) => hook(update, seen));
+    const said = updates.map((update) => synchronous(hook(update, seen)));
     if (said.every((each, i) => each === undefined || each === updates[i])) return undefined;
     return updates.flatMap((update, i) => {
       const after = said[i];
@@ -288,6 +288,9 @@ export class ProxiedLink {
       return read();
     } catch (error) {
       if (this.#options.errors === "closed") throw error;
+      this.#options.log("warn", `${this.#definition.name} could not read a message, and lets it pass`, {
+        error,
+      });
       return undefined;
     }
   }
@@ -328,7 +331,7 @@ export class ProxiedLink {
     if (request === undefined || prompt === undefined || session === undefined) return;
     this.#prompts.delete(request);
     if (isObject(answer?.result)) this.#ended(session.reader.answered(prompt, answer.result), session);
-    else session.reader.failed(prompt, asError(method, answer?.error));
+    else this.#ended(session.reader.failed(prompt, asError(method, answer?.error)), session);
   }
 
   #seen(sessionId: string | undefined): ProxiedSession<unknown> | undefined {
@@ -366,4 +369,11 @@ export class ProxiedLink {
 function hookOf<Hook>(hooks: Readonly<Record<string, Hook>> | undefined, method: string): Hook | undefined {
   if (hooks === undefined) return undefined;
   return Object.hasOwn(hooks, method) ? hooks[method] : hooks["*"];
+}
+
+/** An async hook would reorder updates. Only callers without types can write one. */
+function synchronous<Value>(said: Value): Value {
+  if (!isPromiseLike(said)) return said;
+  Promise.resolve(said).catch(() => undefined);
+  throw new TypeError("the hook update must not be async: updates keep their order");
 }

@@ -75,12 +75,12 @@ export function proxy<Data = undefined>(given: ProxyDefinition<Data>): AcpProxy 
   const { name, editions, log } = definition;
   const made: AcpProxy = {
     definition,
-    between(client, agent) {
+    between(client, agent, spoken) {
       const components = [
         { name, start: made },
         { name: "the agent", start: () => agent },
       ];
-      new Chain(client, { components, editions, log: guardedLog(log), watch: undefined });
+      new Chain(client, { components, editions: editions ?? spoken, log: guardedLog(log), watch: undefined });
     },
     ...served(name, (transport, outer) => {
       const components = [{ name, start: made }];

@@ -1,6 +1,8 @@
 // One place of a chain, between what is before it and what is behind it.
 
-import type { Port } from "../../forward/port.ts";
+import { type Port, refusing } from "../../forward/port.ts";
+import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import { generationOfInitialize } from "./generations.ts";
 
 export interface Stage {
   /** How it is called in errors. */
@@ -28,5 +30,22 @@ export function portTo(current: () => Port): Port {
     notify: (call) => current().notify(call),
     request: (call, taker) => current().request(call, taker),
     unread: (text) => current().unread(text),
+  };
+}
+
+/** A component that echoes its input must not introduce itself to the client. */
+export function noInitialize(client: Port): Port {
+  const refused = refusing({
+    code: errorCodes.invalid_request,
+    message: "initialize is for the successor of a proxy, not for its client",
+    data: { reason: "wrong_role" },
+  });
+  return {
+    notify: (call) => client.notify(call),
+    unread: (text) => client.unread(text),
+    request: (call, taker) => {
+      const begins = call.method === "initialize" || generationOfInitialize(call.method) !== undefined;
+      return (begins ? refused : client).request(call, taker);
+    },
   };
 }
