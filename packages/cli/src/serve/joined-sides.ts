@@ -85,6 +85,8 @@ export function joined(
         asked += 1;
         checkLeft();
         return ofEditor.port.request(call, (answer, text) => {
+          // a question that nobody has answered stays open at the server, for the next client
+          if (!ofEditor.connection.isOpen) return;
           asked -= 1;
           taker(answer, text);
         });
