@@ -155,7 +155,11 @@ test("a budget of time or cost stops a turn that is running, with the reason", p
   const cost = { amount: 3, currency: "USD" };
   const waiting = [{ wait: "cancelled" }, { end: "cancelled" }] as const;
   for (const [agent, options, words] of [
-    [{ otherwise: waiting }, "--time 0.2s", /\[budget\] This turn is stopped: \d\S* of 0\.2 s in this session\./],
+    [
+      { otherwise: waiting },
+      "--time 0.2s",
+      /\[budget\] This turn is stopped: \d\S* of 0\.2 s in this session\./,
+    ],
     [
       { unstable: ["usage"], otherwise: [{ usage: { used: 1, size: 2, cost } }, ...waiting] },
       "--cost 2",
@@ -386,7 +390,11 @@ for (const [onExit, second] of [
     `a proxy that dies in a prompt, with onExit ${onExit}: one error names it, and the next prompt works`,
     patience,
     async () => {
-      keep({ chains: { dying: [{ command: process.execPath, args: ["--conditions=parley-source", dying], onExit }] } });
+      keep({
+        chains: {
+          dying: [{ command: process.execPath, args: ["--conditions=parley-source", dying], onExit }],
+        },
+      });
       const ran = await probe.parley(
         ["chat", "--plain", "--no-history", "--chain", "dying", "--", ...probe.agent(echo)],
         {
