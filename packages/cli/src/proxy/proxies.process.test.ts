@@ -7,6 +7,7 @@ import { test } from "node:test";
 import type { AgentScenario } from "@parley/conformance/testing";
 import { eventsOf, interruptAt, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 import { startServe } from "../../test/support/serve-probe.ts";
+import { proxyNames } from "./proxy-commands.ts";
 
 const probe = new RunProbe();
 const echo: Partial<AgentScenario> = { otherwise: [{ say: "You said: {{prompt}}" }] };
@@ -40,7 +41,7 @@ test("parley proxy lists the proxies that come with Parley, with their options",
   const { data } = JSON.parse((await probe.started(["proxy", "--json"])).stdout);
   assert.deepEqual(
     data.proxies.map(({ name }: { name: string }) => name),
-    ["budget", "redact", "context", "tools", "route", "tap", "notify"],
+    [...proxyNames],
   );
 });
 
