@@ -1,14 +1,19 @@
 // Proxies in front of agents: `parley proxy`, and `--proxy` and `--chain` of the commands that start an agent.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AgentScenario } from "@parley/conformance/testing";
+import { until } from "../../../acp/test/support/channel-probe.ts";
 import { eventsOf, interruptAt, launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 import { startServe } from "../../test/support/serve-probe.ts";
+import { proxyNames } from "./proxy-commands.ts";
 
 const probe = new RunProbe();
+const tokens = { totalTokens: 45, inputTokens: 40, outputTokens: 5 };
 const echo: Partial<AgentScenario> = { otherwise: [{ say: "You said: {{prompt}}" }] };
 
 /** A proxy as others write them, which ends its process when a prompt says so. */
@@ -40,7 +45,7 @@ test("parley proxy lists the proxies that come with Parley, with their options",
   const { data } = JSON.parse((await probe.started(["proxy", "--json"])).stdout);
   assert.deepEqual(
     data.proxies.map(({ name }: { name: string }) => name),
-    ["budget", "redact", "context", "tools", "route", "tap", "notify"],
+    [...proxyNames],
   );
 });
 
@@ -155,7 +160,11 @@ test("a budget of time or cost stops a turn that is running, with the reason", p
   const cost = { amount: 3, currency: "USD" };
   const waiting = [{ wait: "cancelled" }, { end: "cancelled" }] as const;
   for (const [agent, options, words] of [
-    [{ otherwise: waiting }, "--time 0.2s", /\[budget\] This turn is stopped: \d\S* of 0\.2 s in this session\./],
+    [
+      { otherwise: waiting },
+      "--time 0.2s",
+      /\[budget\] This turn is stopped: \d\S* of 0\.2 s in this session\./,
+    ],
     [
       { unstable: ["usage"], otherwise: [{ usage: { used: 1, size: 2, cost } }, ...waiting] },
       "--cost 2",
@@ -386,7 +395,11 @@ for (const [onExit, second] of [
     `a proxy that dies in a prompt, with onExit ${onExit}: one error names it, and the next prompt works`,
     patience,
     async () => {
-      keep({ chains: { dying: [{ command: process.execPath, args: ["--conditions=parley-source", dying], onExit }] } });
+      keep({
+        chains: {
+          dying: [{ command: process.execPath, args: ["--conditions=parley-source", dying], onExit }],
+        },
+      });
       const ran = await probe.parley(
         ["chat", "--plain", "--no-history", "--chain", "dying", "--", ...probe.agent(echo)],
         {
@@ -427,6 +440,24 @@ test("parley serve serves an agent with proxies in front of it", patience, async
   assert.match(ran.stdout, /You said: hello\s?served/);
 });
 
+for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+  test(`parley proxy that ends by ${signal} leaves no process`, patience, async () => {
+    const proxies = ["context --text one", `${launcher} proxy redact`];
+    const child = spawn(launcher, ["proxy", ...proxies, "--", ...probe.agent(echo)], {
+      cwd: probe.cwd,
+      env: { ...process.env, PARLEY_HOME: probe.home, PARLEY_TEST_MARK: `${probe.mark}-${signal}` },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    const params = { protocolVersion: 1, clientCapabilities: {} };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+    await once(child.stdout, "data");
+    assert.ok(probe.leftovers(`${probe.mark}-${signal}`).length >= 3);
+    child.kill(signal);
+    await once(child, "exit");
+    await until(() => probe.leftovers(`${probe.mark}-${signal}`).length === 0);
+  });
+}
+
 test("parley trace show --hops says which proxy changed, answered and dropped what", patience, async () => {
   const trace = join(probe.folder, "hops.trace");
   const proxies = ["context --text one", "redact --secret hidden-word", "budget --time 10m"];
@@ -452,6 +483,23 @@ test("parley trace show --hops says which proxy changed, answered and dropped wh
     [["session/prompt", ["context", "redact"]]],
   );
   assert.equal(lines.at(-1).type, "end");
+  const refusing = join(probe.folder, "refusing.trace");
+  const spent = ["--record", refusing, "budget --tokens 1 --per day", "redact --secret hidden-word"];
+  const pieces = {
+    unstable: ["usage"],
+    otherwise: [{ say: "hidden" }, { say: "-word." }, { tokens }],
+  } as const;
+  const again = ["--", launcher, "proxy", ...spent, "--", ...probe.agent(pieces)];
+  await probe.parley(["run", "--no-history", "first", ...again]);
+  await probe.parley(["run", "--no-history", "second", ...again]);
+  const [dropping, answering] = await Promise.all(
+    [refusing, refusing.replace(".trace", ".2.trace")].map((file) =>
+      probe.started(["trace", "show", file, "--hops"]),
+    ),
+  );
+  assert.match(dropping?.stdout ?? "", /content: "hidden"\n {9}redact did not pass it on\n/);
+  assert.match(dropping?.stdout ?? "", /redact \/update\/content\/text: "-word\." -> "\[secret\]\."/);
+  assert.match(answering?.stdout ?? "", /budget answered it\n/);
   const other = await probe.started(["trace", "show", join(probe.folder, "redact.trace"), "--hops"]);
   assert.equal(other.status, 1);
   assert.match(other.stderr, /is not the record of a chain/);

@@ -5,11 +5,14 @@ import { editionNames } from "../settings/edition-choice.ts";
 
 type Options = NonNullable<Command["options"]>;
 
+/** Those of `shippedProxies`, which would be loaded for every command. */
+export const proxyNames = ["budget", "redact", "context", "tools", "route", "tap", "notify"] as const;
+
 export const chainOptions: Options = {
   proxy: option(
     "PROXY",
     'Put this in front of the agent: a proxy that parley proxy lists, as in "budget --tokens 200000", or a command',
-    { multiple: true },
+    { multiple: true, completes: proxyNames },
   ),
   chain: option("NAME", "Put this chain of the config file in front of the agent, before those of --proxy"),
 };
@@ -25,6 +28,7 @@ export const proxyCommands: readonly Command[] = [
       "Without --, it is a component for another conductor, which starts it and puts an agent behind it. Without a PROXY, it lists " +
       "those that come with Parley, and their options. docs/proxies.md shows how to write your own.",
     positionals: "[PROXY...] [-- AGENT]",
+    completes: proxyNames,
     options: {
       chain: option("NAME", "Begin with this chain of the config file"),
       "on-exit": option(

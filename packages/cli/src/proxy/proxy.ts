@@ -118,17 +118,29 @@ function reset(words: readonly string[], json: boolean): number {
 function list(json: boolean): number {
   watchOutput();
   const columns = columnsOf(process.stdout);
-  const width = Math.max(...shippedProxies.map(({ name }) => name.length)) + 2;
-  const row = (label: string, text: string, indent: number) =>
-    wrapLine(label.padEnd(indent) + text, columns, " ".repeat(indent));
-  const text = shippedProxies.flatMap(({ name, summary, options }) => [
-    row(name, summary, width),
-    ...Object.entries(options).map(([option, { value, summary: about }]) =>
-      row(`${" ".repeat(width)}--${option}${value === undefined ? "" : ` ${value}`}`, about, width + 19),
-    ),
+  const rows = shippedProxies.map(({ name, summary, options }) => ({
+    name,
+    summary,
+    options: Object.entries(options).map(([option, { value = "", summary: about }]) => ({
+      label: `--${option} ${value}`,
+      about,
+    })),
+  }));
+  const indent = widest(rows.map(({ name }) => name));
+  const width = indent + widest(rows.flatMap(({ options }) => options.map(({ label }) => label)));
+  const row = (label: string, about: string, at: number) =>
+    wrapLine(label.padEnd(at) + about, columns, " ".repeat(at));
+  const text = rows.flatMap(({ name, summary, options }) => [
+    row(name, summary, indent),
+    ...options.map(({ label, about }) => row(" ".repeat(indent) + label, about, width)),
   ]);
   const use =
     'Use one: parley proxy "budget --tokens 200000" -- claude, or --proxy with run, chat and serve.';
   const data = shippedProxies.map(({ name, summary, options }) => ({ name, summary, options }));
   return printAnswer([...text, "", wrapLine(use, columns)].join("\n"), { proxies: data }, json);
+}
+
+/** With two spaces behind it. */
+function widest(texts: readonly string[]): number {
+  return Math.max(...texts.map(({ length }) => length)) + 2;
 }

@@ -58,13 +58,15 @@ export class Journeys {
     if (message["id"] !== undefined) this.#asked.set(`${from} ${place} ${String(message["id"])}`, journey);
   }
 
-  /** The first that is the same, else the first that could have become this. */
+  /** The first that is the same, else the one that was seen just before, else the first that could have become this. */
   #arrived(seen: HopRecord): Journey | undefined {
     const waiting = this.#open.get(keyOf(seen, seen.place)) ?? [];
     const text = JSON.stringify(seen.message["params"]);
-    const isSame = ({ seen: [...before] }: Journey) =>
-      JSON.stringify(before.at(-1)?.message["params"]) === text;
-    const found = waiting.find(isSame) ?? waiting[0];
+    const lastOf = (journey: Journey) => journey.seen.at(-1);
+    const found =
+      waiting.find((journey) => JSON.stringify(lastOf(journey)?.message["params"]) === text) ??
+      waiting.find((journey) => lastOf(journey)?.record === seen.record - 1) ??
+      waiting[0];
     if (found !== undefined) waiting.splice(waiting.indexOf(found), 1);
     return found;
   }

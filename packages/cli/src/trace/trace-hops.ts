@@ -80,12 +80,14 @@ function printText(hops: readonly string[], shown: Shown): void {
   process.stdout.write(`# ${shown.length} messages; ${changed} did not pass as they came\n`);
 }
 
-/** An answer is read after its request at the same hop. */
+/** An answer has the id of its request where that began: it is another one at each hop. */
 function readAt(reader: WireReader, { seen, request }: Journey) {
   const [first] = seen;
-  const asked = request?.seen.find(({ place }) => place === first?.place);
-  if (asked !== undefined) reader.read(wireText(asked));
-  return reader.read(first === undefined ? { from: "client", t: 0 } : wireText(first));
+  const [asked] = request?.seen ?? [];
+  if (first === undefined) return reader.read({ from: "client", t: 0 });
+  if (asked === undefined) return reader.read(wireText(first));
+  reader.read(wireText(asked));
+  return reader.read(wireText({ ...first, message: { ...first.message, id: asked.message["id"] } }));
 }
 
 function wireText({ from, ms, message }: HopRecord) {
