@@ -29,7 +29,7 @@ export const agentPartsGroups: Readonly<Record<string, Keys>> = {
 };
 
 /** The options of `ToolCallStart` (peer/agent/turn/tool-call.ts). */
-export const toolCallStartKeys: Keys = { title: true, kind: true, name: true, locations: true, rawInput: true, content: true, toolCallId: true, cancellable: true, parent: true, permission: true };
+export const toolCallStartKeys: Keys = { title: true, kind: true, name: true, locations: true, rawInput: true, content: true, toolCallId: true, cancellable: true, parent: true, permission: true, _meta: true };
 
 /** The options of `LoginOptions` (peer/client/client-connection.ts). */
 export const loginKeys: Keys = { credentials: true, _meta: true, signal: true };

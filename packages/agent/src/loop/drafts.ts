@@ -2,7 +2,7 @@
 
 import type { ToolCallStart, Turn } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/jsonrpc";
-import type { ToolKind } from "@parley/acp/model";
+import type { Meta, ToolKind } from "@parley/acp/model";
 import type { ModelEvent, ToolCallPart } from "../model/model.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { shownText, shownVerbatim } from "../tools/base/shown-content.ts";
@@ -105,7 +105,14 @@ export function callStart(
     rawInput: part.input,
     ...(locations && { locations: [...locations] }),
     ...(shown.length > 0 && { content: shown }),
-    ...optional({ toolCallId }),
+    ...optional({ toolCallId, _meta: ofServer(access) }),
     cancellable: true,
   };
+}
+
+/** The form in which most agents say whose tool it is: rules of clients for `mcp` are about that. */
+function ofServer(access: PreparedCall["access"]): Meta | undefined {
+  // such a name would be read as that of another server
+  if (access.type !== "mcp" || access.server.includes("__")) return undefined;
+  return { toolName: `mcp__${access.server}__${access.tool}` };
 }

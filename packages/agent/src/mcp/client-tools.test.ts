@@ -41,6 +41,9 @@ inEveryVersion(
     assert.deepEqual(outcomesOf(model), ["the tab is called night"]);
     assert.deepEqual(toolStories(link.updates), ["probe/rename_tab: pending > in_progress > completed"]);
     assert.equal(link.asks[0]?.title, "probe/rename_tab");
+    // rules of clients for `mcp` are about what this says
+    const said = link.updates.find(({ sessionUpdate }) => /^tool_call/.test(sessionUpdate));
+    assert.deepEqual(said?._meta, { toolName: "mcp__probe__rename_tab" });
     await link.end();
   },
 );

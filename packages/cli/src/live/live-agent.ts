@@ -22,9 +22,10 @@ import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import type { TrustedSettings } from "../trust/workspace-trust.ts";
 import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
+import type { GivenTools } from "./given-tools.ts";
 import type { LiveHistory, LiveRecorder } from "./live-history.ts";
 import type { LiveOptions } from "./live-options.ts";
-import { sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
+import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
 
 /** Answers every question of an agent. */
 export interface LiveAsker extends Asker, PermissionAsker {
@@ -53,6 +54,8 @@ export interface LiveAgentOptions {
   /** Kills it at once. */
   readonly kill?: AbortSignal;
   notice(text: string): void;
+  /** Says what is no warning. Default: as one. */
+  tell?(text: string): void;
   onEvent(event: ManagedAgentEvent): void;
   onDecision(decision: Decision): void;
   /** Called before a file is written for the agent. It must not reject. */
@@ -75,6 +78,7 @@ export class LiveAgent {
   #target: AgentTarget;
   #gate: OpenedGate | undefined;
   #running: ManagedConnection | undefined;
+  #tools: GivenTools | undefined;
   #workspaceRules: TrustedSettings["rules"] = [];
   /** What the user said beside a no, by session. */
   readonly #unsaid = new Map<string, string[]>();
@@ -118,7 +122,15 @@ export class LiveAgent {
       // writes report why it cannot be opened
       history?.open().catch(() => undefined);
     };
-    const { signal, kill, unstable, _meta, cancelTimeoutMs } = this.#given;
+    const { signal, kill, unstable, _meta, cancelTimeoutMs, notice, tell = notice } = this.#given;
+    const sandbox = agentSandbox(target, options, rules);
+    const tools = options.tools?.({
+      agent: target.entry.name,
+      isSandboxed: sandbox !== undefined,
+      tell,
+      notice,
+    });
+    this.#tools = tools;
     const running = await startAgent(
       target,
       { isStderrShown, tokenHint: options.tokenHint },
@@ -132,13 +144,14 @@ export class LiveAgent {
           elicit: asker?.elicit,
           recorder: history && this.#recorder(),
           kill,
-          unstable,
+          unstable: tools?.features(unstable) ?? unstable,
         }),
+        ...tools?.options,
         // run and chat show the pauses of a model
         _meta: { [retryKey]: true, ..._meta },
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
-        ...optional({ sandbox: agentSandbox(target, options, rules) }),
+        ...optional({ sandbox: tools?.sandbox(sandbox) ?? sandbox }),
         front: options.front?.({
           say: (text) => this.#given.notice(text),
           stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
@@ -217,6 +230,7 @@ export class LiveAgent {
     await this.#running?.close();
     for (const recorder of this.#allRecorders) await recorder.close();
     this.#gate?.close();
+    this.#tools?.close();
   }
 
   #started(): ManagedConnection {
@@ -320,6 +334,7 @@ export class LiveAgent {
       cwd: target.cwd,
       additionalDirectories: this.#directories(running),
       mcpServers,
+      ...this.#tools?.forSession(running.capabilities, isRemote(this.#target)),
       // our own agent would ask about the settings of the workspace again
       ...(this.isOwn && { _meta: { [trustKey]: "client" } }),
       setup: {

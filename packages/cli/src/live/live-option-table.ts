@@ -64,6 +64,10 @@ export const otherOptions: Options = {
     completes: "file",
     multiple: true,
   }),
+  tools: option("FILE", "Tools for the agent: a module whose default export is a list of them", {
+    completes: "file",
+    multiple: true,
+  }),
   "no-history": flag("Do not store this session; other agents may still store their own copy"),
   verbose: flag("Show the agent's stderr", { short: "v" }),
 };

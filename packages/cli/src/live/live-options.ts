@@ -15,6 +15,7 @@ import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { addressEntry, tokenHint } from "../settings/remote-address.ts";
 import { type SandboxChoice, sandboxChoices, sandboxWords } from "../settings/sandbox-choice.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
+import type { GivenTools, ToolReceiver } from "./given-tools.ts";
 
 export interface LiveOptions {
   readonly agent: string | undefined;
@@ -52,6 +53,8 @@ export interface LiveOptions {
   readonly model: string | undefined;
   readonly set: readonly (readonly [option: string, value: string])[];
   readonly mcpServers: readonly McpServer[];
+  /** The tools of this process, for one agent. */
+  readonly tools?: ((receiver: ToolReceiver) => GivenTools) | undefined;
   /** What stands in front of the agent; what it says goes to `voice`. */
   readonly front?: ((voice: ChainVoice) => Front | undefined) | undefined;
   readonly keepsHistory: boolean;
@@ -105,6 +108,7 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     model: text("model"),
     set: list("set").map((given) => assignment("set", given)),
     mcpServers: await givenServers(list("mcp")),
+    tools: await givenModules(list("tools")),
     front: await frontOf(values),
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
@@ -182,6 +186,14 @@ async function givenServers(given: readonly string[]): Promise<McpServer[]> {
   if (given.length === 0) return [];
   const { mcpServersFrom } = await import("./mcp-option.ts");
   return (await Promise.all(given.map((each) => mcpServersFrom(each)))).flat();
+}
+
+/** A wrong module is reported before anything starts. */
+async function givenModules(files: readonly string[]): Promise<LiveOptions["tools"]> {
+  if (files.length === 0) return undefined;
+  const { givenTools, toolsFrom } = await import("./given-tools.ts");
+  const tools = (await Promise.all(files.map((each) => toolsFrom(each)))).flat();
+  return (receiver) => givenTools(tools, receiver);
 }
 
 function isDirectory(path: string): boolean {

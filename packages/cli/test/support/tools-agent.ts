@@ -1,5 +1,6 @@
 // A program: an agent that lists the tools of its servers as soon as a session is open. It is given the way by which it
 // takes them, `http` or `stdio`; `never`, to take them and leave them; or `picky`, to open no session with any.
+// The prompt "wait" waits until it is cancelled.
 
 import { agent, RequestError } from "@parley/acp";
 import { serveStdio } from "@parley/acp/node";
@@ -22,6 +23,10 @@ await serveStdio(
             void server.connect().then((channel) => channel.request("tools/list"));
       },
     },
-    prompt: (turn) => turn.say("Hello."),
+    async prompt(turn) {
+      if (turn.text === "wait")
+        await new Promise((resolve) => turn.signal.addEventListener("abort", resolve));
+      else await turn.say("Hello.");
+    },
   }),
 );

@@ -133,8 +133,9 @@ test("A108 a call that is part of another names it, and a cancel of that one end
     prompt: (turn) =>
       turn
         .tool({ title: "Research", toolCallId: "outer", cancellable: true }, (parent) =>
-          turn.tool({ title: "Read", toolCallId: "inner", cancellable: true, parent }, (tool) =>
-            aborted(tool.signal),
+          turn.tool(
+            { title: "Read", toolCallId: "inner", cancellable: true, parent, _meta: { own: 1 } },
+            (tool) => aborted(tool.signal),
           ),
         )
         .then(
@@ -145,7 +146,7 @@ test("A108 a call that is part of another names it, and a cancel of that one end
   await prompt("go");
   await quiet();
   const inner = tools().find(({ toolCallId }) => toolCallId === "inner");
-  assert.deepEqual(inner?._meta, { claudeCode: { parentToolUseId: "outer" } });
+  assert.deepEqual(inner?._meta, { own: 1, claudeCode: { parentToolUseId: "outer" } });
   await call("tool_call/cancel", { sessionId, toolCallId: "outer" });
   await quiet();
   const ends = tools().filter(({ status }) => status === "cancelled");

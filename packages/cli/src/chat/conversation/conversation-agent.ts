@@ -92,6 +92,7 @@ export class ConversationAgent {
       isStderrShown: false,
       signal: this.#closing.signal,
       notice: (text) => this.#each((session) => session.notice("warning", safeLine(text))),
+      tell: (text) => this.#each((session) => session.notice("info", safeLine(text))),
       onEvent: (event) => this.#event(event, report),
       onDecision: (decision) => this.#decision(decision),
       beforeWrite: async (path) => {

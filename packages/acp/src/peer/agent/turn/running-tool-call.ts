@@ -70,8 +70,10 @@ export class RunningToolCall implements ToolCall {
       ...optional({ kind, name, locations: locations && [...locations], rawInput }),
       ...(content.length === 0 ? {} : { content: [...content] }),
       ...(cancellable ? { capabilities: { cancel: {} } } : {}),
-      // the protocol has no field for it; claude-agent-acp and its clients know this one
-      ...(parent && { _meta: { claudeCode: { parentToolUseId: parent.toolCallId } } }),
+      // the protocol has no field for a parent; claude-agent-acp and its clients know this one
+      ...optional({
+        _meta: parent ? { ...start._meta, claudeCode: { parentToolUseId: parent.toolCallId } } : start._meta,
+      }),
     });
     // one whose start was refused still ends with the turn
     host.announced?.delete(this.toolCallId);

@@ -57,6 +57,8 @@ export interface ToolCallStart {
    * catch it, the turn ends with "end_turn". Default false: the user is not asked.
    */
   readonly permission?: boolean | PermissionOptions | undefined;
+  /** Custom data of the call. Default: none. */
+  readonly _meta?: Meta | undefined;
 }
 
 /** A running tool call. `turn.tool` passes it to your function. */

@@ -1,0 +1,96 @@
+// The tools that the user gives to the agent: modules named with --tools.
+
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AgentCapabilities, McpReceipt, UnstableFeatures } from "@parley/acp";
+import { isObject, optional } from "@parley/acp/jsonrpc";
+import type { AgentSandbox } from "@parley/client";
+import type { ManageAgentOptions, ManagedSessionOptions } from "@parley/client/internal";
+import { mcpKit, type ToolDefinition, tool } from "@parley/mcp";
+import { usageError } from "../command/command.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import { exitCodes, LiveError } from "./live-error.ts";
+
+/** The default export of a module: one tool, one MCP server, or a list of them. Rejects with a usage error. */
+export async function toolsFrom(file: string): Promise<readonly object[]> {
+  const wrong = (message: string) =>
+    usageError(`--tools: ${escapedLine(file)}: ${safeLine(message)}`, "docs/tools.md shows such a file");
+  const path = resolve(file);
+  if (!existsSync(path)) throw wrong("there is no such file");
+  const loaded: unknown = await import(pathToFileURL(path).href).catch((error: unknown) => {
+    throw wrong(error instanceof Error ? error.message : String(error));
+  });
+  const given = isObject(loaded) ? loaded["default"] : undefined;
+  const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (all.length === 0) throw wrong("the list of tools is empty");
+  return all.map((each) => {
+    if (!isObject(each))
+      throw wrong(`expected a default export of tools, got ${each === undefined ? "none" : typeof each}`);
+    // made by tool(), an MCP server, or a provider
+    if (["kind", "connect", "request"].some((key) => key in each)) return each;
+    try {
+      // as: it is checked
+      return tool(each as unknown as ToolDefinition<{ type: "object" }>);
+    } catch (error) {
+      throw wrong((error as Error).message); // a TypeError
+    }
+  });
+}
+
+/** Tools for one agent. */
+export interface GivenTools {
+  readonly options: Pick<ManageAgentOptions, "mcp" | "mcpReceipt">;
+  features(others?: UnstableFeatures): UnstableFeatures;
+  /** An agent in a sandbox has to see one more folder. */
+  sandbox(given: AgentSandbox | undefined): AgentSandbox | undefined;
+  /** Throws a LiveError for an agent that cannot reach them. */
+  forSession(agent: AgentCapabilities, isRemote: boolean): Pick<ManagedSessionOptions, "tools">;
+  close(): void;
+}
+
+export interface ToolReceiver {
+  /** The name of the agent. */
+  readonly agent: string;
+  /** Its process is in a sandbox. */
+  readonly isSandboxed: boolean;
+  tell(text: string): void;
+  notice(text: string): void;
+}
+
+export function givenTools(tools: readonly object[], receiver: ToolReceiver): GivenTools {
+  const { agent, isSandboxed, tell, notice } = receiver;
+  const folder = isSandboxed ? realpathSync(mkdtempSync(join(tmpdir(), "parley-tools-"))) : undefined;
+  return {
+    options: {
+      // a sandbox may have a network of its own
+      mcp: mcpKit({ ...optional({ socketFolder: folder }), http: !isSandboxed }),
+      mcpReceipt: (receipt) => (receipt.state === "connected" ? tell : notice)(receiptText(agent, receipt)),
+    },
+    features: (others = []) => (others === "*" ? others : [...others, "mcp_over_acp"]),
+    sandbox: (given) =>
+      given && folder !== undefined ? { ...given, roots: [...(given.roots ?? []), folder] } : given,
+    forSession({ mcpAcp }, isRemote) {
+      if (mcpAcp || !isRemote) return { tools };
+      throw new LiveError(
+        exitCodes.usage,
+        "not_offered",
+        "--tools: the agent is on another machine and has no MCP over ACP, so it cannot reach tools of this one",
+      );
+    },
+    close() {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tools have the name of their client. */
+const ours = "parley";
+
+function receiptText(agent: string, { state, server, tools, afterMs }: McpReceipt): string {
+  const which = server === ours ? "tools" : `tools of ${server}`;
+  if (state === "connected")
+    return `${which}: ${tools === undefined ? "" : `${tools} `}connected (${agent}, ${afterMs} ms)`;
+  return `${which}: ${agent} has not used the MCP server ${server} within ${afterMs / 1000} s; it may do so later, or have dropped it`;
+}
