@@ -58,7 +58,7 @@ export async function run({ values, words }: Invocation): Promise<number> {
       say(
         `left a running turn, which goes on at the server: ${ended.leaves}; load the session to see the rest`,
       );
-    await ended.close();
+    await editor.close();
     // without a goodbye: the agent goes on, and its sessions can be loaded
     process.exit(0);
   }
@@ -68,7 +68,7 @@ export async function run({ values, words }: Invocation): Promise<number> {
   // an editor shows what it asked for and did not get; few show stderr
   const message = `${failed.message}; ${failed.hint}`;
   ended.refuse({ code: unavailable, message, data: { reason: "unreachable" } });
-  await ended.close();
+  await editor.close();
   throw failed;
 }
 

@@ -11,8 +11,6 @@ export interface Ended {
   readonly reason: EndReason;
   /** Answers the requests of the editor that have no answer, with this error. */
   refuse(error: object): void;
-  /** Closes the connection to the editor. */
-  close(): Promise<void>;
   /** Why a turn that runs is left. Undefined if none runs. */
   readonly leaves?: string;
 }
@@ -59,8 +57,7 @@ export function joined(
       const refuse = (error: object): void => {
         for (const taker of open.keys()) taker({ error });
       };
-      const close = () => ofEditor.close();
-      resolve({ who, reason, refuse, close, ...optional({ leaves: hasTurn() ? why : undefined }) });
+      resolve({ who, reason, refuse, ...optional({ leaves: hasTurn() ? why : undefined }) });
     };
     /** A wait that does not outlive the sides. */
     const after = (ms: number, late: () => void) => {
