@@ -500,7 +500,9 @@ test("parley trace show --hops says which proxy changed, answered and dropped wh
   assert.match(dropping?.stdout ?? "", /content: "hidden"\n {9}redact did not pass it on\n/);
   assert.match(dropping?.stdout ?? "", /redact \/update\/content\/text: "-word\." -> "\[secret\]\."/);
   assert.match(answering?.stdout ?? "", /budget answered it\n/);
-  const other = await probe.started(["trace", "show", join(probe.folder, "redact.trace"), "--hops"]);
+  const plain = join(probe.folder, "plain.trace");
+  await probe.run(echo, ["--proxy", `tap --out ${plain}`]);
+  const other = await probe.started(["trace", "show", plain, "--hops"]);
   assert.equal(other.status, 1);
   assert.match(other.stderr, /is not the record of a chain/);
 });
