@@ -17,7 +17,10 @@ import type { CommandSandbox, Tool } from "./tools/base/tool.ts";
 
 /** The models, tools and defaults of a coding agent. */
 export interface CodingAgentOptions
-  extends Pick<AgentDefinition, "log" | "editions" | "unstable" | "auth" | "connection" | "exposeErrors"> {
+  extends Pick<
+    AgentDefinition,
+    "log" | "editions" | "unstable" | "auth" | "connection" | "exposeErrors" | "mcpAgents"
+  > {
   /** The version reported to clients. */
   readonly version: string;
   /** Models that users can choose besides the offline model. */
@@ -118,7 +121,7 @@ const offeredFeatures: readonly UnstableFeature[] = [
 export function codingAgent(options: CodingAgentOptions): Agent {
   checkOptions("codingAgent", options, agentKeys);
   const { version, store = memoryStore(), mode = "ask", effort = "medium", autoApprove = "reads" } = options;
-  const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors } = options;
+  const { unstable = offeredFeatures, log, editions, auth, connection, exposeErrors, mcpAgents } = options;
   const { privateHosts = [], sandbox = "workspace", undoFolder, mcp = {} } = options;
   const configured = options.configured ?? (() => ({ models: options.models ?? [], chosen: options.model }));
   const offline = offlineModel(async () => {
@@ -192,7 +195,7 @@ export function codingAgent(options: CodingAgentOptions): Agent {
     },
     concurrentPrompts: "inbox",
     unstable,
-    ...optional({ log, editions, auth, connection, exposeErrors }),
+    ...optional({ log, editions, auth, connection, exposeErrors, mcpAgents }),
     // of the model for new sessions; what a model chosen later does not take becomes a note
     get promptCapabilities() {
       const { takesImages: image, takesAudio: audio } = chosen().facts;
@@ -233,4 +236,5 @@ const agentKeys: Readonly<Record<keyof CodingAgentOptions, true>> = {
   auth: true,
   connection: true,
   exposeErrors: true,
+  mcpAgents: true,
 };

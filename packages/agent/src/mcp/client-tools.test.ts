@@ -43,9 +43,7 @@ inEveryVersion(
     assert.equal(link.asks[0]?.title, "probe/rename_tab");
     // rules of clients for `mcp` are about what this says
     const said = link.updates.find(({ sessionUpdate }) => /^tool_call/.test(sessionUpdate));
-    assert.deepEqual((said as { _meta?: unknown } | undefined)?._meta, {
-      toolName: "mcp__probe__rename_tab",
-    });
+    assert.deepEqual(said && "_meta" in said && said._meta, { toolName: "mcp__probe__rename_tab" });
     await link.end();
   },
 );

@@ -50,6 +50,10 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     }),
   );
   const own = ownServers(config, env);
+  // loaded for the one dialect whose clients name servers of other agents
+  const mcpAgents = editionsOption(values)?.includes("scoped")
+    ? (await import("./hosting-agents.ts")).hostingAgents()
+    : undefined;
   const agent = codingAgent({
     auth: account.login,
     configured: account.models,
@@ -71,7 +75,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
     lastingGrants: async () => (await import("./lasting-grants.ts")).lastingGrants(),
     loginShell: config.loginShell ?? true,
     ...optional({ mode, effort, autoApprove, maxRequests, compactAt, privateHosts }),
-    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions }),
+    ...optional({ sandbox: sandboxChoice(values) ?? config.sandbox, editions, mcpAgents }),
     log: (level, message, data) => {
       if (level !== "error" && level !== "warn") return;
       const lost = lossesIn(data);
