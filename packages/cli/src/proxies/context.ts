@@ -10,6 +10,8 @@ const mostBytes = 256 * 1024;
 
 interface Data {
   isFirst: boolean;
+  /** The prompt that has it is with the agent. */
+  isTried: boolean;
   cwd: string;
 }
 
@@ -34,7 +36,7 @@ export const context: ShippedProxy = {
       name: "context",
       version: "1.0.0",
       // a session that is continued has it already
-      session: () => ({ isFirst: false, cwd: "." }),
+      session: () => ({ isFirst: false, isTried: false, cwd: "." }),
       results: {
         "session/new"(_, session, { params }) {
           if (session === undefined) return;
@@ -48,9 +50,15 @@ export const context: ShippedProxy = {
         // the words of a command are its arguments
         if (!data.isFirst || (first?.type === "text" && first.text.startsWith("/"))) return undefined;
         data.isFirst = false;
+        data.isTried = true;
         const added = [...texts, ...files.map((file) => contentOf(file, data.cwd))];
         const blocks = added.map((text): ContentBlock => ({ type: "text", text }));
         return { ...prompt, content: [...prompt.content, ...blocks] };
+      },
+      turnEnd({ stopReason }, { data }) {
+        // the agent has not taken it: the next prompt has it again
+        if (data.isTried && stopReason === "error") data.isFirst = true;
+        data.isTried = false;
       },
     });
   },

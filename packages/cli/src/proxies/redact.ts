@@ -1,4 +1,4 @@
-// The proxy `redact`: removes secrets from prompts on their way to the agent, and from what the agent sends.
+// The proxy `redact`: removes secrets from what goes to the agent, and from what the agent shows. What it writes stays as it is.
 
 import type { ContentBlock, SessionUpdate } from "@parley/acp/model";
 import { proxy } from "@parley/acp/proxy";
@@ -11,7 +11,8 @@ interface Item {
 
 export const redact: ShippedProxy = {
   name: "redact",
-  summary: "Removes secrets from prompts, and from what the agent says and shows",
+  summary:
+    "Removes secrets from prompts and files on their way to the agent, and from what it says, shows and asks",
   options: {
     secret: { type: "string", multiple: true, value: "TEXT", summary: "Another text to remove" },
     only: { type: "string", value: "SIDE", summary: "prompts or updates (default: both)" },
@@ -33,6 +34,7 @@ export const redact: ShippedProxy = {
       session: () => streamRedactor<Item>(known, { mark: "[secret]" }),
       ...(only !== "updates" && {
         prompt: ({ content, ...rest }) => ({ ...rest, content: value<readonly ContentBlock[]>(content) }),
+        results: { "fs/read_text_file": value, "terminal/output": value },
       }),
       ...(only !== "prompts" && {
         update(update, session) {
@@ -42,6 +44,8 @@ export const redact: ShippedProxy = {
           for (const before of ready.slice(0, -1)) session.update(before.update);
           return last ?? null;
         },
+        permission: (ask) => value(ask),
+        elicitation: (ask) => value(ask),
         turnEnd(_, session) {
           for (const { update } of session.data.end()) session.update(update);
         },

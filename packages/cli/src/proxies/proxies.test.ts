@@ -1,0 +1,102 @@
+// Shipped proxies in one process with a client and an agent.
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { agent, client, RequestError } from "@parley/acp";
+import { conductor } from "@parley/acp/proxy";
+import { proxyArguments } from "../proxy/proxy-arguments.ts";
+import { context } from "./context.ts";
+import { redact } from "./redact.ts";
+import type { ShippedProxy } from "./shipped-proxy.ts";
+
+const secret = "correct-horse-battery-staple-42";
+const host = {
+  folder: tmpdir(),
+  warn: () => undefined,
+  reach: () => Promise.reject(new Error("nothing is reached here")),
+  secrets: () => [secret],
+};
+
+const made = (shipped: ShippedProxy, ...args: string[]) =>
+  shipped.create(proxyArguments(shipped, args, "--proxy"), host);
+
+test("redact removes a secret from questions and from files that the agent reads; what it writes is its own", async () => {
+  const got: string[] = [];
+  const asking = agent({
+    name: "a",
+    version: "1",
+    async prompt(turn) {
+      got.push((await turn.client.files?.readText("/notes")) ?? "");
+      await turn.client.files?.writeText("/out", secret);
+      await turn.requestPermission(`May I use ${secret}?`);
+    },
+  });
+  const shown: string[] = [];
+  const written: string[] = [];
+  const app = client({
+    name: "c",
+    version: "1",
+    editions: ["v1"],
+    requestPermission(ask) {
+      shown.push(JSON.stringify(ask));
+      return undefined;
+    },
+    files: {
+      readText: async () => `the key is ${secret}`,
+      writeText: async (_path, content) => void written.push(content),
+    },
+  });
+  const connection = await app.connect(conductor([made(redact), asking]));
+  await (await connection.newSession({ cwd: "/" })).prompt("go");
+  assert.deepEqual(got, ["the key is [secret]"]);
+  assert.match(shown.join(), /May I use \[secret\]/);
+  assert.ok(!shown.join().includes(secret));
+  assert.deepEqual(written, [secret]);
+  await connection.close();
+});
+
+test("what an agent says before its turn fails is not kept back", async () => {
+  const failing = agent({
+    name: "a",
+    version: "1",
+    async prompt(turn) {
+      await turn.say(`it is ${secret.slice(0, 20)}`);
+      throw new RequestError("internal_error", "the model has gone");
+    },
+  });
+  const connection = await client({ name: "c", version: "1" }).connect(conductor([made(redact), failing]));
+  const session = await connection.newSession({ cwd: "/" });
+  let said = "";
+  session.onUpdate((update) => {
+    if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text")
+      said += update.content.text;
+  });
+  await session.prompt("go").catch(() => undefined);
+  assert.equal(said, `it is ${secret.slice(0, 20)}`);
+  await connection.close();
+});
+
+test("a first prompt that failed has its context again when it is tried again", async () => {
+  const got: string[] = [];
+  const failingOnce = agent({
+    name: "a",
+    version: "1",
+    prompt(turn) {
+      got.push(turn.text);
+      if (got.length === 1) throw new RequestError("auth_required", "log in first");
+    },
+  });
+  const connection = await client({ name: "c", version: "1" }).connect(
+    conductor([made(context, "--text", "Be brief."), failingOnce]),
+  );
+  const session = await connection.newSession({ cwd: "/" });
+  await session.prompt("hi").catch(() => undefined);
+  await session.prompt("hi");
+  await session.prompt("more");
+  assert.deepEqual(
+    got.map((text) => text.replaceAll(/\s/g, "")),
+    ["hiBebrief.", "hiBebrief.", "more"],
+  );
+  await connection.close();
+});
