@@ -490,6 +490,7 @@ test("parley trace show --hops says which proxy changed, answered and dropped wh
     otherwise: [{ say: "hidden" }, { say: "-word." }, { tokens }],
   } as const;
   const again = ["--", launcher, "proxy", ...spent, "--", ...probe.agent(pieces)];
+  await probe.started(["proxy", "--reset", "budget"]);
   await probe.parley(["run", "--no-history", "first", ...again]);
   await probe.parley(["run", "--no-history", "second", ...again]);
   const [dropping, answering] = await Promise.all(
