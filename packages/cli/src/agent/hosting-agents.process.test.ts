@@ -126,6 +126,15 @@ test("a server that the other agent does not host is told to the user by name", 
   );
 });
 
+test("an entry that cannot be used is told, and the agent works without the others", patience, async (t) => {
+  const { transport, editor } = await editorWith(t, { keeper, wrong: {} });
+  assert.deepEqual(transport, ["stdio", "http", "sse"]);
+  assert.match(
+    editor.complaints,
+    /no MCP servers of other agents are used: agents\.wrong needs a command or a url/,
+  );
+});
+
 test("without agents in the config the transport is not announced", patience, async (t) => {
   const { transport } = await editorWith(t, {});
   assert.deepEqual(transport, ["stdio", "http", "sse"]);

@@ -5,18 +5,30 @@ import { optional } from "@parley/acp/jsonrpc";
 import type { McpChannel } from "@parley/acp/model";
 import { connectAgent } from "@parley/client";
 import type { AgentEntry } from "@parley/client/launch";
+import { CommandError } from "../command/command.ts";
 import { agentCredentials } from "../settings/agent-credentials.ts";
 import { ownVersion } from "../settings/installation.ts";
 import { readAgents } from "../settings/named-agent.ts";
 
 /** Undefined if the config names no agent: then nothing can be reached. */
 export function hostingAgents(): AgentDefinition["mcpAgents"] {
-  const entries = [...readAgents(() => undefined).agents.values()].filter(({ origin }) => origin !== "ready");
+  const entries = configured();
   if (entries.length === 0) return undefined;
   return (address) => {
     const entry = entryAt(address, entries);
     return entry && ((serverName, { signal }) => openServer(entry, serverName, signal));
   };
+}
+
+/** Our agent works without the others, so a wrong entry is told and is no reason to end. */
+function configured(): readonly AgentEntry[] {
+  try {
+    return [...readAgents(() => undefined).agents.values()].filter(({ origin }) => origin !== "ready");
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    console.error(`parley agent: no MCP servers of other agents are used: ${error.message}`);
+    return [];
+  }
 }
 
 const thisMachine = new Set(["", "local", "localhost"]);

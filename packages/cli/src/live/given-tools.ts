@@ -4,10 +4,9 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { AgentCapabilities, McpReceipt, UnstableFeatures } from "@parley/acp";
+import type { AgentCapabilities, ClientDefinition, McpReceipt, UnstableFeatures } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentSandbox } from "@parley/client";
-import type { ManageAgentOptions, ManagedSessionOptions } from "@parley/client/internal";
 import { mcpKit, type ToolDefinition, tool } from "@parley/mcp";
 import { usageError } from "../command/command.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -41,12 +40,12 @@ export async function toolsFrom(file: string): Promise<readonly object[]> {
 
 /** Tools for one agent. */
 export interface GivenTools {
-  readonly options: Pick<ManageAgentOptions, "mcp" | "mcpReceipt">;
+  readonly options: Pick<ClientDefinition, "mcp" | "mcpReceipt">;
   features(others?: UnstableFeatures): UnstableFeatures;
   /** An agent in a sandbox has to see one more folder. */
   sandbox(given: AgentSandbox | undefined): AgentSandbox | undefined;
   /** Throws a LiveError for an agent that cannot reach them. */
-  forSession(agent: AgentCapabilities, isRemote: boolean): Pick<ManagedSessionOptions, "tools">;
+  forSession(agent: AgentCapabilities, isRemote: boolean): { readonly tools: readonly object[] };
   close(): void;
 }
 
