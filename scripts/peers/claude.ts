@@ -202,6 +202,8 @@ export async function runClaude(place: Place, model: MessagesModel): Promise<voi
     });
   const checked = await parley("agents", "check", "claude", "--json");
   assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+  const { tools } = JSON.parse(checked.stdout).data;
+  assert.deepEqual([tools.state, tools.way, tools.tools], ["connected", "http", 1], checked.stdout);
   const said = await parley(
     "run",
     "good evening",

@@ -1,8 +1,10 @@
 // A tool of our client in production agents, which have no MCP over ACP: they reach it through the bridge.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { mcpKit, tool } from "@parley/mcp";
@@ -46,6 +48,12 @@ export async function codexUsesTool(place: Place): Promise<void> {
   try {
     await usesTool(place, "codex-acp", env, "rename the tab", true);
     assert.match(told.join("\n"), /the tab is called night work/);
+    // it connects with the session, before any prompt
+    const { stdout } = await promisify(execFile)(place.launcher, ["agents", "check", "codex", "--json"], {
+      env: { ...env, PARLEY_HOME: join(place.folder, "parley-codex") },
+    });
+    const { state, way } = JSON.parse(stdout).data.tools;
+    assert.deepEqual([state, way], ["connected", "http"], stdout);
   } finally {
     await model.close();
   }
