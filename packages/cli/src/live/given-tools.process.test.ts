@@ -5,7 +5,10 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { agent } from "@parley/acp";
+import { remoteServer } from "@parley/acp/server";
 import { programCommand } from "../../../acp/test/support/programs.ts";
+import { hostRemote } from "../../../acp/test/support/remote-host.ts";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { workplace } from "../../../sandbox/test/support/workplace.ts";
 import { chatHome, chatWith } from "../../test/support/chat-probe.ts";
@@ -82,6 +85,39 @@ test("an agent in a sandbox reaches them, and nothing is left", inSandbox, async
   assert.match(stderr, /^parley: tools: 1 connected /m);
   assert.deepEqual(folders(), before);
 });
+
+for (const unstable of [[], ["mcp_over_acp"]] as const)
+  test(
+    `an agent on another machine needs MCP over ACP: it has ${unstable.length === 0 ? "none" : "it"}`,
+    patience,
+    async (t) => {
+      const far = agent({
+        name: "far",
+        version: "1.0.0",
+        unstable,
+        async prompt(turn) {
+          const [server] = turn.session.mcpServers;
+          await using tools = await server?.connect();
+          await turn.say(JSON.stringify(await tools?.request("tools/list")));
+        },
+      });
+      const remote = remoteServer({ connect: (transport) => far.connect(transport) });
+      const host = await hostRemote(remote);
+      t.after(async () => {
+        await remote.close();
+        await host.stop();
+      });
+      const { run } = place(t);
+      const { status, stdout, stderr } = await run(["--url", host.url, "hi"]);
+      if (unstable.length > 0) {
+        assert.match(stdout, /"name":"temperature"/, stderr);
+        assert.match(stderr, /^parley: tools: 1 connected \(\S+, \d+ ms\)$/m);
+      } else {
+        assert.equal(status, 2);
+        assert.match(stderr, /--tools: the agent is on another machine and has no MCP over ACP/);
+      }
+    },
+  );
 
 test("a conversation shows the receipt", patience, async (t) => {
   const { cwd } = chatHome(t, {});
