@@ -21,6 +21,10 @@ const charsPerEntry = 256;
 class Lane {
   /** Held, or being opened: what follows waits for them. */
   readonly occupants = new Set<Waiting>();
+  /** The requests of the queue: a cancel looks at them alone. */
+  readonly requests = new Set<Waiting>();
+  /** How many answers are in the queue. */
+  #answers = 0;
   #queue: Waiting[] = [];
   /** The next of the queue: a queue that is cut at its head costs its length. */
   #next = 0;
@@ -35,10 +39,19 @@ class Lane {
 
   add(item: Waiting): void {
     this.#queue.push(item);
+    if (item.kind === "request") this.requests.add(item);
+    else if (item.kind === "answer") this.#answers += 1;
   }
 
   /** Takes the next one that need not wait. */
   take(): Waiting | undefined {
+    const item = this.#taken();
+    if (item?.kind === "request") this.requests.delete(item);
+    else if (item?.kind === "answer") this.#answers -= 1;
+    return item;
+  }
+
+  #taken(): Waiting | undefined {
     if (this.#next >= this.#queue.length) return undefined;
     if (this.occupants.size === 0) {
       const item = this.#queue[this.#next++];
@@ -47,9 +60,9 @@ class Lane {
       this.#next = 0;
       return item;
     }
+    if (this.#answers === 0) return undefined;
     for (const { kind } of this.occupants) if (kind === "notification") return undefined;
     const { waiting } = this;
-    if (!waiting.some(({ kind }) => kind === "answer")) return undefined;
     const at = waiting.findIndex(({ kind }) => kind !== "request");
     this.#queue = waiting.toSpliced(at, 1);
     this.#next = 0;
@@ -75,10 +88,10 @@ export class Lanes {
   }
 
   /** What is held and what waits in a session. */
-  *waitingIn(session: string | undefined): Iterable<Waiting> {
+  *requestsIn(session: string | undefined): Iterable<Waiting> {
     const lane = this.#barrier ?? this.#lanes.get(session);
     for (const item of lane?.occupants ?? []) if (item.session === session) yield item;
-    for (const item of lane?.waiting ?? []) if (item.session === session) yield item;
+    for (const item of lane?.requests ?? []) if (item.session === session) yield item;
   }
 
   /** Runs it now, or in its turn. */

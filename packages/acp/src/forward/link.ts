@@ -97,7 +97,7 @@ export class Link {
   /** Answers what has not been passed on, in both directions. The last one first: none must take the place of another. */
   #withdraw(session: string | undefined): void {
     for (const lanes of [this.lanes.client, this.lanes.agent]) {
-      for (const waiting of [...lanes.waitingIn(session)].reverse())
+      for (const waiting of [...lanes.requestsIn(session)].reverse())
         if (waiting instanceof PassingRequest) waiting.withdraw();
     }
   }

@@ -5,10 +5,12 @@ export function notificationHead(method: string): string {
   return `{"jsonrpc":"2.0","method":"${method}","params":{`;
 }
 
-/** An id anywhere makes it a message to read: it might be a request's. */
-const mayHaveId = /"id"|\\u00/;
+/** Behind the head, an id may make it a request, and a second method another notification. Letters may be escaped. */
+const mayBeOther = /"(?:id|method|jsonrpc)"|\\u00/g;
 
 /** Whether the text can be nothing but such a notification, or is not JSON at all. */
 export function isNotification(text: string, head: string): boolean {
-  return text.startsWith(head) && text.endsWith("}}") && !mayHaveId.test(text);
+  if (!text.startsWith(head) || !text.endsWith("}}")) return false;
+  mayBeOther.lastIndex = head.length;
+  return !mayBeOther.test(text);
 }

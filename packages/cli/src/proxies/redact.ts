@@ -1,7 +1,7 @@
 // The proxy `redact`: removes secrets from what goes to the agent, and from what the agent shows. What it writes stays as it is.
 
-import type { ContentBlock, SessionUpdate } from "@parley/acp/model";
-import { proxy } from "@parley/acp/proxy";
+import type { SessionUpdate } from "@parley/acp/model";
+import { type ProxiedMessage, proxy } from "@parley/acp/proxy";
 import { redactor, type StreamRedactor, streamRedactor } from "@parley/acp/redact";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
@@ -26,26 +26,33 @@ export const redact: ShippedProxy = {
     // paths stay as they are: the client opens them
     const clean = redactor({ secrets: known, names: false, mark: "[secret]" });
     const value = <Value>(dirty: Value): Value => clean.value(dirty) as Value; // as: only texts in it change
+    // also what no edition knows of them
+    const whole = ({ params }: ProxiedMessage) => value(params) as object; // as: they have params
 
     return proxy<StreamRedactor<Item>>({
       name: "redact",
       version: "1.0.0",
       errors: "closed",
+      messages: {
+        ...(only !== "updates" && { "session/prompt": whole }),
+        ...(only !== "prompts" && {
+          "session/update": whole,
+          "session/request_permission": whole,
+          "elicitation/create": whole,
+        }),
+      },
       session: () => streamRedactor<Item>(known, { mark: "[secret]" }),
       ...(only !== "updates" && {
-        prompt: ({ content, ...rest }) => ({ ...rest, content: value<readonly ContentBlock[]>(content) }),
         results: { "fs/read_text_file": value, "terminal/output": value },
       }),
       ...(only !== "prompts" && {
         update(update, session) {
           // a secret may come in pieces: what may be its beginning waits for the next update
-          const ready = session.data.next({ update: value(update) });
+          const ready = session.data.next({ update });
           const last = ready.at(-1)?.update;
           for (const before of ready.slice(0, -1)) session.update(before.update);
           return last ?? null;
         },
-        permission: (ask) => value(ask),
-        elicitation: (ask) => value(ask),
         turnEnd(_, session) {
           for (const { update } of session.data.end()) session.update(update);
         },

@@ -11,7 +11,7 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import type { ChainComponent } from "./component.ts";
 import { Restarts } from "./restarts.ts";
-import { portTo, type Stage, type StageHost } from "./stage.ts";
+import { noChainWords, portTo, type Stage, type StageHost } from "./stage.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
 export class AgentStage implements Stage {
@@ -179,7 +179,7 @@ export class AgentStage implements Stage {
       log: this.#log,
     });
     this.#peer = peer;
-    peer.intake = this.#fromPeer(portTo(() => this.#toClient));
+    peer.intake = this.#fromPeer(noChainWords(portTo(() => this.#toClient)));
     void peer.connection.closed.then((reason) => {
       if (this.#peer === peer && !this.#isClosed) this.#gone(reason);
     });

@@ -16,7 +16,7 @@ import { type ChainComponent, isPolicy } from "./component.ts";
 import { currentGeneration, type Generation, underscoredGeneration } from "./generations.ts";
 import { type Attempt, type Handshake, newHandshake, whileUnanswered, withoutMark } from "./handshake.ts";
 import { Restarts } from "./restarts.ts";
-import { noInitialize, portTo, type Stage, type StageHost } from "./stage.ts";
+import { noChainWords, portTo, type Stage, type StageHost } from "./stage.ts";
 import { SuccessorPeer } from "./successor-peer.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
@@ -233,7 +233,7 @@ export class ComponentStage implements Stage {
       log: this.#log,
     });
     this.#peer = peer;
-    peer.intake = noInitialize(portTo(() => this.#to.client));
+    peer.intake = noChainWords(portTo(() => this.#to.client));
     peer.successor.intake = this.#successor(peer);
     peer.wrappedInitialize = (generationOfIt) => {
       const attempt = this.#attempt;

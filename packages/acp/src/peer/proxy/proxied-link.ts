@@ -105,15 +105,16 @@ export class ProxiedLink {
     const { from, method, kind, params } = frame;
     if (hook === undefined || kind === "answer") return this.#lookAtSubject(frame, frame.params);
     const message: ProxiedMessage = { from, method, kind, params };
-    const said = hook(message, this.#seen(frame.session), callOf(frame));
+    const said = hook(message, this.#seen(frame), callOf(frame));
     return after(said, (value) => {
       if (value === undefined) return this.#lookAtSubject(frame, frame.params);
       if (value === null) return { drop: `${this.#definition.name} dropped it` };
-      return verdictOf(
-        value,
-        (result) => result,
-        (params) => params,
-      );
+      if (value instanceof Answer || value instanceof RequestError || value === params)
+        return value === params
+          ? this.#lookAtSubject(frame, params)
+          : verdictOf(value, (result) => result, same);
+      // the hooks in terms of the model see what it has become
+      return after(this.#lookAtSubject(frame, value), (verdict) => verdict ?? { send: value });
     });
   }
 
@@ -123,7 +124,10 @@ export class ProxiedLink {
     if (reader === undefined) return frame.method === "initialize" ? undefined : this.#unread(frame);
     const { receiver, kinds } = methodTable.get(frame.method) ?? {};
     // one that goes the wrong way, or asks without wanting an answer, is for its receiver to refuse
-    if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) return undefined;
+    if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) {
+      const isLookedAt = subjects.has(frame.method) || frame.opens !== undefined;
+      return isLookedAt && frame.kind !== "answer" ? this.#unread(frame) : undefined;
+    }
     if (!isObject(params)) return subjects.has(frame.method) ? this.#unread(frame) : undefined;
     switch (frame.method) {
       case "session/update":
@@ -143,8 +147,8 @@ export class ProxiedLink {
 
   #update(reader: EditionReader, frame: Frame, params: object): Verdict {
     const { update: hook, name } = this.#definition;
-    const session = this.#session(frame.session);
-    const wire = session && reader.update(copied(frame));
+    const session = this.#session(frame);
+    const wire = session && reader.update(copied(frame, params));
     if (session === undefined || wire === undefined) return this.#unread(frame);
     const heard = session.reader.receive(wire);
     const sent = hook === undefined ? undefined : this.#changed(reader, params, heard, session, hook);
@@ -181,10 +185,10 @@ export class ProxiedLink {
 
   #prompt(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const { prompt: hook, turnEnd } = this.#definition;
-    const session = this.#session(frame.session);
+    const session = this.#session(frame);
     if (hook === undefined && turnEnd === undefined) return undefined;
     if (session === undefined) return this.#unread(frame);
-    const prompt = this.#read(() => reader.prompt(copied(frame)));
+    const prompt = this.#read(() => reader.prompt(copied(frame, params)));
     if (prompt === undefined) return undefined;
     const send = (changed: ProxiedPrompt): void => {
       if (frame.signal?.aborted !== true) this.#prompts.set(frame, session.reader.prompted(changed));
@@ -221,10 +225,10 @@ export class ProxiedLink {
 
   #permission(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.permission;
-    const session = this.#session(frame.session);
+    const session = this.#session(frame);
     if (hook === undefined) return undefined;
     if (session === undefined) return this.#unread(frame);
-    const ask = this.#read(() => reader.permission(copied(frame)));
+    const ask = this.#read(() => reader.permission(copied(frame, params)));
     if (ask === undefined) return undefined;
     return after(hook(ask, session.seen, requiredCall(frame)), (value) =>
       value === undefined || value === ask
@@ -240,9 +244,10 @@ export class ProxiedLink {
 
   #elicitation(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.elicitation;
-    const ask = hook && this.#read(() => reader.elicitation(copied(frame)));
-    if (hook === undefined || ask === undefined) return undefined;
-    return after(hook(ask, this.#seen(frame.session), requiredCall(frame)), (value) =>
+    const ask = hook && this.#read(() => reader.elicitation(copied(frame, params)));
+    if (hook === undefined) return undefined;
+    if (ask === undefined) return this.#unread(frame);
+    return after(hook(ask, this.#seen(frame), requiredCall(frame)), (value) =>
       value === undefined || value === ask
         ? undefined
         : verdictOf(
@@ -255,8 +260,9 @@ export class ProxiedLink {
 
   #open(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
     const hook = this.#definition.open;
-    const session = frame.opens === "named session" ? this.#session(frame.session) : undefined;
-    const setup = hook && this.#read(() => reader.setup(frame.method, copied(frame)));
+    const session = frame.opens === "named session" ? this.#session(frame) : undefined;
+    const setup = hook && this.#read(() => reader.setup(frame.method, copied(frame, params)));
+    if (hook !== undefined && setup === undefined && this.#options.isPolicy) return this.#unread(frame);
     const said = hook && setup && hook(setup, requiredCall(frame));
     return after(said, (value) => {
       const verdict =
@@ -306,7 +312,7 @@ export class ProxiedLink {
       if (hook === undefined || answer === undefined || !("result" in answer)) return undefined;
       const { method, params } = frame;
       const message = { from: request?.from ?? "client", method, kind: "request", params } as const;
-      const said = hook(answer.result, this.#seen(frame.session), message);
+      const said = hook(answer.result, this.#seen(frame), message);
       const verdict = after(said, (result): Verdict => {
         if (result === undefined || result === answer.result) return undefined;
         if (result instanceof RequestError) return { send: { error: wireError(result) } };
@@ -318,8 +324,9 @@ export class ProxiedLink {
     }
   }
 
-  #noteAnswer({ method, answer, request, session: sessionId, opens }: Frame): void {
-    const session = this.#session(sessionId);
+  #noteAnswer(frame: Frame): void {
+    const { method, answer, request, session: sessionId, opens } = frame;
+    const session = this.#session(frame);
     if (method === "initialize" && answer?.result !== undefined) {
       const version = answeredVersion(answer.result);
       if (version === 1 || version === 2) this.#reader = this.#readers?.[version];
@@ -334,15 +341,16 @@ export class ProxiedLink {
     else this.#ended(session.reader.failed(prompt, asError(method, answer?.error)), session);
   }
 
-  #seen(sessionId: string | undefined): ProxiedSession<unknown> | undefined {
-    return this.#session(sessionId)?.seen;
+  #seen(frame: Frame): ProxiedSession<unknown> | undefined {
+    return this.#session(frame)?.seen;
   }
 
   /** Undefined before the handshake, and for what names no session. */
-  #session(sessionId: string | undefined): SeenSession | undefined {
+  #session({ session: sessionId, from, request }: Frame): SeenSession | undefined {
     const reader = this.#reader;
     if (sessionId === undefined || reader === undefined) return undefined;
-    return this.#sessions.get(sessionId, reader);
+    // an agent may name what nobody has opened: nothing is kept for that, and nothing forgotten
+    return this.#sessions.get(sessionId, reader, (request?.from ?? from) === "client");
   }
 
   #said(frame: Frame, verdict: Verdict | PromiseLike<Verdict>): Verdict {
@@ -370,6 +378,8 @@ function hookOf<Hook>(hooks: Readonly<Record<string, Hook>> | undefined, method:
   if (hooks === undefined) return undefined;
   return Object.hasOwn(hooks, method) ? hooks[method] : hooks["*"];
 }
+
+const same = <Value>(value: Value): Value => value;
 
 /** An async hook would reorder updates. Only callers without types can write one. */
 function synchronous<Value>(said: Value): Value {

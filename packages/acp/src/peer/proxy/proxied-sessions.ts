@@ -11,8 +11,9 @@ export interface SeenSession {
   readonly seen: ProxiedSession<unknown>;
 }
 
-/** A peer may name any session: then the one that was named first is forgotten. */
+/** A client may name any session: then the one that was named first is forgotten. */
 const maxSessions = 16_384;
+const maxIdLength = 1_024;
 
 export class ProxiedSessions {
   readonly #link: Link;
@@ -24,8 +25,9 @@ export class ProxiedSessions {
     this.#make = make;
   }
 
-  /** The session, which is made when it is named for the first time. */
-  get(sessionId: string, reader: EditionReader): SeenSession {
+  /** The session, which is made when it is named for the first time. Undefined for an id that is too long to be kept. */
+  get(sessionId: string, reader: EditionReader, isKept: boolean): SeenSession | undefined {
+    if (sessionId.length > maxIdLength) return undefined;
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) return known;
     const link = this.#link;
@@ -42,6 +44,7 @@ export class ProxiedSessions {
     };
     const data = this.#make?.(bare);
     const session = { reader: reader.session(), seen: Object.assign(bare, { data }) };
+    if (!isKept) return session;
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > maxSessions) {
       const [first] = this.#sessions.keys();

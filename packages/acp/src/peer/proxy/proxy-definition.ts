@@ -184,7 +184,10 @@ export interface ProxyDefinition<Data = undefined> {
   ) => MaybePromise<HookResult<ElicitationRequest, ElicitationResponse>>;
   /** Called when a turn has ended, with its result. */
   readonly turnEnd?: (result: PromptResult, session: ProxiedSession<Data>) => void;
-  /** Looks at messages by the names of their methods on the wire; `"*"` at all others. Null drops a notification. */
+  /**
+   * Looks at messages by the names of their methods on the wire; `"*"` at all others. It comes first: the other hooks see what it
+   * returns. Null drops a notification.
+   */
   readonly messages?: Readonly<Record<string, MessageHook<Data>>>;
   /** Looks at the results of requests, by their methods; `"*"` at all others. Undefined passes it as it came. */
   readonly results?: Readonly<Record<string, ResultHook<Data>>>;

@@ -2,7 +2,7 @@
 
 import { type Port, refusing } from "../../forward/port.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import { generationOfInitialize } from "./generations.ts";
+import { generationOfInitialize, generationOfSuccessor } from "./generations.ts";
 
 export interface Stage {
   /** How it is called in errors. */
@@ -33,19 +33,26 @@ export function portTo(current: () => Port): Port {
   };
 }
 
-/** A component that echoes its input must not introduce itself to the client. */
-export function noInitialize(client: Port): Port {
-  const refused = refusing({
-    code: errorCodes.invalid_request,
-    message: "initialize is for the successor of a proxy, not for its client",
-    data: { reason: "wrong_role" },
-  });
+/** What is for conductors and proxies must not reach a client, or a proxy as if it came from its conductor. */
+export function noChainWords(client: Port): Port {
   return {
-    notify: (call) => client.notify(call),
+    notify: (call) => (isOfChains(call.method) ? undefined : client.notify(call)),
     unread: (text) => client.unread(text),
     request: (call, taker) => {
-      const begins = call.method === "initialize" || generationOfInitialize(call.method) !== undefined;
-      return (begins ? refused : client).request(call, taker);
+      const refused = refusing({
+        code: errorCodes.invalid_request,
+        message: `${call.method} is not for the client's side of a chain`,
+        data: { reason: "wrong_role" },
+      });
+      return (isOfChains(call.method) ? refused : client).request(call, taker);
     },
   };
+}
+
+function isOfChains(method: string): boolean {
+  return (
+    method === "initialize" ||
+    generationOfInitialize(method) !== undefined ||
+    generationOfSuccessor(method) !== undefined
+  );
 }

@@ -141,6 +141,8 @@ export class SuccessorPeer extends Peer {
       const message = `${inner} must not be in an envelope: a proxy sends initialize to its successor`;
       throw new RequestError("invalid_request", message, { data: { reason: "wrapped_initialize" } });
     }
+    if (generationOfSuccessor(inner) !== undefined)
+      throw new RequestError("invalid_request", `${inner} must not be in an envelope of its own kind`);
     const text = paramsText === undefined ? undefined : memberText(paramsText, "params");
     return Call.within(inner, params["params"] ?? undefined, text === "null" ? undefined : text);
   }

@@ -7,8 +7,8 @@ import { RequestError, requestErrorFrom } from "../../jsonrpc/errors.ts";
 import { Answer, type ProxiedCall } from "./proxy-definition.ts";
 
 /** A copy to decode: decoding changes what it is given. */
-export function copied({ params, text }: Frame): unknown {
-  if (text === undefined) return structuredClone(params);
+export function copied({ params: given, text }: Frame, params: unknown): unknown {
+  if (text === undefined || params !== given) return structuredClone(params);
   return (JSON.parse(text) as { readonly params?: unknown }).params;
 }
 
