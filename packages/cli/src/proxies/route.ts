@@ -45,7 +45,11 @@ export const route: ShippedProxy = {
     const patterns = rules.map(([pattern, name]) => {
       if (name !== main && !agents.has(name))
         given.wrong(`a rule for ${[...agents.keys(), main].join(" or ")}`);
-      return [new RegExp(pattern, "i"), name] as const;
+      try {
+        return [new RegExp(pattern, "i"), name] as const;
+      } catch {
+        return given.wrong(`--when with a regular expression before the last =, got ${pattern}`);
+      }
     });
     const running = new Set<Connection>();
     let hello: object = {};
