@@ -2,6 +2,7 @@
 // of both eras.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -344,6 +345,37 @@ test(
     assert.match(await said, /cannot reach the client's tools: ENOENT at /);
   },
 );
+
+test("a line without an end closes the command's connection after 16 MiB", deadline, async (t) => {
+  const { server } = await bridged(t, "stdio");
+  const env = envOf(server as Stdio);
+  const socket = connect(env["PARLEY_BRIDGE_SOCKET"] ?? assert.fail());
+  const closed = Promise.withResolvers<void>();
+  socket.once("close", () => closed.resolve()).on("error", () => undefined);
+  socket.resume();
+  socket.write(`${env["PARLEY_BRIDGE_TOKEN"]}\n`);
+  socket.write(`${initialize("2025-06-18").replace("raw", "r".repeat(12 * 1024 * 1024))}\n`);
+  const [first] = await once(socket, "data");
+  assert.match(String(first), /"protocolVersion"/, "what is below the limit is answered");
+  const part = Buffer.alloc(1024 * 1024, "x");
+  for (let count = 0; count < 17; count++) socket.write(part);
+  await closed.promise;
+});
+
+test("connections without a token make room for the agent after a few seconds", deadline, async (t) => {
+  const server = (await bridged(t, "http")).server as Http;
+  const { port } = new URL(server.url);
+  const idle = Array.from({ length: 256 }, () => connect(Number(port), "127.0.0.1"));
+  t.after(() => idle.forEach((each) => each.destroy()));
+  const ended = idle.map(async (each) => {
+    await once(each.on("error", () => undefined).resume(), "close");
+  });
+  await Promise.all(idle.map((each) => once(each, "connect")));
+  const begun = Date.now();
+  await Promise.all(ended);
+  assert.ok(Date.now() - begun < 20_000, "long before the minute of Node");
+  assert.equal((await send(server, { body: initialize("2025-06-18") }))[0], 200);
+});
 
 test("an agent that can use neither way gets nothing", deadline, async () => {
   const kit = mcpKit();

@@ -11,6 +11,8 @@ import { HttpServer } from "./http-server.ts";
 const bodyLimit = 16 * 1024 * 1024;
 /** The connections that are open at once. */
 const maxConnections = 256;
+/** For the headers, which have the token: connections that send none make room for others. */
+const headersMs = 5_000;
 
 /** Listens on 127.0.0.1. */
 export class HttpListener {
@@ -19,7 +21,8 @@ export class HttpListener {
   #address: Promise<string> | undefined;
 
   constructor() {
-    this.#server = createServer((request, response) => {
+    const options = { headersTimeout: headersMs, connectionsCheckingInterval: 1_000 };
+    this.#server = createServer(options, (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         if (response.headersSent) response.destroy();
         else

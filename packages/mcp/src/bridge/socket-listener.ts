@@ -10,6 +10,8 @@ import type { McpBridgedServer } from "@parley/acp/model";
 
 /** An agent needs one; restarts may overlap. */
 const maxConnections = 16;
+/** The longest line, as in a request over HTTP. */
+const lineLimit = 16 * 1024 * 1024;
 /** For the token. */
 const greetingMs = 10_000;
 const folderPrefix = "parley-bridge-";
@@ -108,8 +110,15 @@ const refused = {
 
 async function serve(socket: Socket, servers: McpServerFactory): Promise<void> {
   const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
-  const transport = new StdioServerTransport(socket, socket);
+  const transport = new StdioServerTransport(socket, socket, { maxBufferSize: lineLimit });
   const serving = serveStdio(servers, { transport });
+  const { onclose } = transport;
+  // it closes when a line is too long, and leaves the socket open
+  transport.onclose = () => {
+    onclose?.();
+    // after the end of its input it still gets what was written
+    if (!socket.readableEnded) socket.destroy();
+  };
   socket.once("close", () => void serving.close());
   socket.once("end", () => socket.end());
   // the token was read from it, and then it was paused
