@@ -18,7 +18,7 @@ type Session = ProxiedSession<Data>;
 export const budget: ShippedProxy = {
   name: "budget",
   summary:
-    "Warns once when most of a budget of tokens, cost or time is spent, and stops the agent at its end",
+    "Warns once when most of a budget of tokens, cost or time is spent, and stops the agent when all is spent",
   options: {
     tokens: { type: "string", value: "COUNT", summary: "Tokens, as the agent reports them" },
     cost: { type: "string", value: "AMOUNT", summary: "Cost, in the currency that the agent reports" },
