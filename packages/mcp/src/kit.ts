@@ -11,12 +11,12 @@ import { providersOf, SharedServers } from "./tools/providers.ts";
 export interface McpKitOptions {
   /**
    * The folder for the sockets of agents that take commands only. Default: the folder for temporary files. Set it if the agent
-   * runs in a sandbox that does not show that folder.
+   * runs in a sandbox without access to that folder.
    */
   readonly socketFolder?: string | undefined;
   /**
-   * Whether agents that can use HTTP reach the tools by it. Default: true. Pass false if the agent runs in a sandbox that has a
-   * network of its own: it then gets a command, which needs no network.
+   * Whether agents that can use HTTP reach the tools by HTTP. Default: true. Pass false if the agent runs in a sandbox that has
+   * its own network. The agent then gets a command, which needs no network.
    */
   readonly http?: boolean | undefined;
 }

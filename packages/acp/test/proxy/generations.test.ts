@@ -195,7 +195,7 @@ test("what a component must not send is refused with the reason, and the chain g
   );
   // the names of 2025
   proxy.request("s", "_proxy/successor/request", { method: "initialize" });
-  assert.match((await proxy.answered("s")).error?.message ?? "", /names of sacp \(2025\).*update the proxy/);
+  assert.match((await proxy.answered("s")).error?.message ?? "", /name of sacp \(2025\).*update the proxy/);
   proxy.notify("_proxy/successor/notification", { method: "session/cancel" });
   // an array
   proxy.sendText('[{"jsonrpc":"2.0","method":"_acme/in_array"}]');

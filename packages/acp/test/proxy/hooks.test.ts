@@ -510,7 +510,7 @@ test("what nobody looks at passes as it was written", async () => {
 
 test("a definition that is wrong is refused with the reason", () => {
   for (const [definition, words] of [
-    [{ name: "", version: "1" }, /name must be a text that is not empty/],
+    [{ name: "", version: "1" }, /name must be a string that is not empty/],
     [{ name: "x", version: "1", prompts: () => undefined }, /prompts/],
     [{ name: "x", version: "1", prompt: "no" }, /prompt must be a function/],
     [{ name: "x", version: "1", errors: "ajar" }, /errors must be "open" or "closed"/],

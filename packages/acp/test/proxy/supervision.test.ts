@@ -255,7 +255,7 @@ for (const [how, capabilities] of [
     if (how === undefined) {
       assert.match(
         (await client.answered(3)).error?.message ?? "",
-        /cannot take up the session s: open a new one/,
+        /cannot continue the session s: open a new one/,
       );
       client.request(4, "session/list");
     }

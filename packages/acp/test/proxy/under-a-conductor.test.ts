@@ -96,7 +96,7 @@ for (const [generation, names] of [
 test("a conductor of 2025 is refused with a sentence", async () => {
   const peer = under(proxy({ name: "one", version: "1" }));
   peer.request(0, "initialize", { ...hello[1], _meta: { proxy: true } });
-  assert.match((await peer.answered(0)).error?.message ?? "", /names of sacp \(2025\)/);
+  assert.match((await peer.answered(0)).error?.message ?? "", /name of sacp \(2025\)/);
   await peer.close();
 });
 
@@ -106,7 +106,7 @@ test("a chain that ends in an agent, and a proxy with nothing behind it, say wha
   chain.request(0, "proxy/initialize", hello[1]);
   assert.match(
     (await chain.answered(0)).error?.message ?? "",
-    /ends in the agent: it cannot be a part of another chain/,
+    /ends in the agent, so it cannot be a part of another chain/,
   );
   const lonely = under(proxy({ name: "lonely", version: "1" }));
   lonely.request(0, "initialize", hello[1]);

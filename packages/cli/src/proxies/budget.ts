@@ -17,13 +17,22 @@ type Session = ProxiedSession<Data>;
 
 export const budget: ShippedProxy = {
   name: "budget",
-  summary: "Warns once when most of a budget of tokens, cost or time is spent, then stops with a reason",
+  summary:
+    "Warns once when most of a budget of tokens, cost or time is spent, and stops the agent when all is spent",
   options: {
     tokens: { type: "string", value: "COUNT", summary: "Tokens, as the agent reports them" },
     cost: { type: "string", value: "AMOUNT", summary: "Cost, in the currency that the agent reports" },
-    time: { type: "string", value: "TIME", summary: "Time that the agent works: 90s, 10m or 1h" },
-    per: { type: "string", value: "WHAT", summary: "session or day (default: session)" },
-    warn: { type: "string", value: "PERCENT", summary: "When it warns (default: 80)" },
+    time: { type: "string", value: "TIME", summary: "Working time of the agent: 90s, 10m or 1h" },
+    per: {
+      type: "string",
+      value: "WHAT",
+      summary: "What the budget is for: session or day (default: session)",
+    },
+    warn: {
+      type: "string",
+      value: "PERCENT",
+      summary: "The part of the budget at which it warns (default: 80)",
+    },
   },
 
   create(given, { folder, warn }) {
@@ -78,7 +87,7 @@ export const budget: ShippedProxy = {
         const { data } = session;
         const over = reached(session, 1);
         if (over !== undefined) {
-          const how = "`parley proxy budget --reset` begins a new budget.";
+          const how = "Run `parley proxy --reset budget` to start a new budget.";
           const say = `[budget] The prompt was not sent: ${words(session, over)}. ${how}`;
           return answer({ stopReason: "refusal" as const, say });
         }

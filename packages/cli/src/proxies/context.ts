@@ -23,9 +23,9 @@ export const context: ShippedProxy = {
       type: "string",
       multiple: true,
       value: "FILE",
-      summary: "A file of the session's directory, up to 256 KiB",
+      summary: "A file, relative to the session's directory, up to 256 KiB; can be repeated",
     },
-    text: { type: "string", multiple: true, value: "TEXT", summary: "An instruction" },
+    text: { type: "string", multiple: true, value: "TEXT", summary: "An instruction; can be repeated" },
   },
 
   create(given) {

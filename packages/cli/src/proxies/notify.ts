@@ -17,14 +17,17 @@ const defaultAfterMs = 10_000;
 
 export const notify: ShippedProxy = {
   name: "notify",
-  summary:
-    "Tells you when a turn is done and when the agent needs you: bell, notice of the desktop, or a command",
+  summary: "Notifies you when a turn ends or the agent needs you: bell, desktop notification or a command",
   options: {
-    after: { type: "string", value: "TIME", summary: "Turns that were shorter end silently (default: 10s)" },
+    after: {
+      type: "string",
+      value: "TIME",
+      summary: "Stay silent after turns shorter than this (default: 10s)",
+    },
     command: {
       type: "string",
       value: "PROGRAM",
-      summary: "A program that gets the sentence as its argument",
+      summary: "Run this program instead, with the message as its argument",
     },
   },
 

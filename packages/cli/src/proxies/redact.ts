@@ -1,4 +1,4 @@
-// The proxy `redact`: removes secrets from what goes to the agent, and from what the agent shows. What it writes stays as it is.
+// The proxy `redact`: removes secrets from what goes to the agent, and from what the agent shows. Files that it writes stay as they are.
 
 import type { SessionUpdate } from "@parley/acp/model";
 import { type ProxiedMessage, proxy } from "@parley/acp/proxy";
@@ -14,8 +14,13 @@ export const redact: ShippedProxy = {
   summary:
     "Removes secrets from prompts and files on their way to the agent, and from what it says, shows and asks",
   options: {
-    secret: { type: "string", multiple: true, value: "TEXT", summary: "Another text to remove" },
-    only: { type: "string", value: "SIDE", summary: "prompts or updates (default: both)" },
+    secret: {
+      type: "string",
+      multiple: true,
+      value: "TEXT",
+      summary: "Also remove this text; can be repeated",
+    },
+    only: { type: "string", value: "SIDE", summary: "prompts or updates: redact only these (default: both)" },
   },
 
   create(given, { secrets }) {

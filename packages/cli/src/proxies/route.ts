@@ -28,13 +28,14 @@ export const route: ShippedProxy = {
       type: "string",
       multiple: true,
       value: "NAME[=COMMAND]",
-      summary: "Another agent: one that parley agents lists, or a name of your own with its command",
+      summary:
+        "Another agent: a name that parley agents lists, or a name of yours and its command; can be repeated",
     },
     when: {
       type: "string",
       multiple: true,
       value: "PATTERN=NAME",
-      summary: "Prompts in which this regular expression is found go to this agent",
+      summary: "Prompts that match this regular expression go to this agent; can be repeated",
     },
   },
 

@@ -1,4 +1,4 @@
-// The proxy `tap`: records what passes at its place of a chain, in the way of `parley tap`.
+// The proxy `tap`: records the messages at its position in a chain, in the format of `parley tap`.
 
 import { resolve } from "node:path";
 import { conductor } from "@parley/acp/proxy";
@@ -9,7 +9,7 @@ import type { ShippedProxy } from "./shipped-proxy.ts";
 
 export const tap: ShippedProxy = {
   name: "tap",
-  summary: "Records what passes at its place, for parley trace",
+  summary: "Records the messages at its position in the chain, for parley trace",
   options: {
     out: { type: "string", value: "FILE", summary: "The trace (default: a file in the state directory)" },
   },

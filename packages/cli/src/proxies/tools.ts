@@ -11,7 +11,7 @@ export const tools: ShippedProxy = {
   name: "tools",
   summary: "Gives any agent the tools of a JavaScript or TypeScript file",
   options: {
-    file: { type: "string", value: "FILE", summary: "A module with a list of tools as its default export" },
+    file: { type: "string", value: "FILE", summary: "A module whose default export is a list of tools" },
   },
 
   create(given) {

@@ -100,10 +100,7 @@ function component(given: Given, voice: ChainVoice): ChainComponent {
   const { where, words, isShipped, onExit = "restart", errors, policy } = given;
   const [first, ...args] = words;
   if (first === undefined)
-    throw usageError(
-      `${where}: expected a proxy, got an empty text`,
-      "see parley proxy for those that there are",
-    );
+    throw usageError(`${where}: expected a proxy, got an empty text`, "run parley proxy for a list");
   const shipped = shippedNamed(first);
   if (isShipped === true && shipped === undefined) {
     const names = shippedProxies.map(({ name }) => name).join(", ");

@@ -11,29 +11,33 @@ export const proxyNames = ["budget", "redact", "context", "tools", "route", "tap
 export const chainOptions: Options = {
   proxy: option(
     "PROXY",
-    'Put this in front of the agent: a proxy that parley proxy lists, as in "budget --tokens 200000", or a command',
+    'Put this proxy in front of the agent: one that parley proxy lists, as in "budget --tokens 200000", or a command',
     { multiple: true, completes: proxyNames },
   ),
-  chain: option("NAME", "Put this chain of the config file in front of the agent, before those of --proxy"),
+  chain: option(
+    "NAME",
+    "Put this chain from the config file in front of the agent; --proxy adds more, nearer to the agent",
+  ),
 };
 
 export const proxyCommands: readonly Command[] = [
   {
     name: "proxy",
-    summary: "Put proxies in front of an agent, or list those that there are",
+    summary: "Put proxies in front of an agent, or list the proxies that come with Parley",
     details:
-      "Enter this command as the agent in your editor's settings. Each PROXY is a proxy that comes with Parley, with its options in " +
-      "the same quotes, or the command of another one. The first one is next to the editor. AGENT is the name of an agent, or its " +
-      "command with arguments.\n\n" +
-      "Without --, it is a component for another conductor, which starts it and puts an agent behind it. Without a PROXY, it lists " +
-      "those that come with Parley, and their options. docs/proxies.md shows how to write your own.",
+      "Enter this command as the agent in your editor's settings. Each PROXY is one argument: the name of a proxy that comes with " +
+      "Parley and its options, or the command of another proxy. The first one is next to the editor. AGENT is the name of an " +
+      "agent, or its command with arguments.\n\n" +
+      "Without -- and AGENT, the command serves the proxies to another conductor, which starts it and puts an agent behind it. " +
+      "Without arguments, it lists the proxies that come with Parley, and their options. docs/proxies.md shows how to write your " +
+      "own.",
     positionals: "[PROXY...] [-- AGENT]",
     completes: proxyNames,
     options: {
-      chain: option("NAME", "Begin with this chain of the config file"),
+      chain: option("NAME", "Start with this chain from the config file"),
       "on-exit": option(
         "WHAT",
-        "What happens when the program of a PROXY has gone: restart, bypass or fail",
+        "What to do when the process of a PROXY ends: restart it, bypass it or fail",
         {
           default: "restart",
           completes: ["restart", "bypass", "fail"],
@@ -45,7 +49,7 @@ export const proxyCommands: readonly Command[] = [
       sandbox: flag("Run the agent in a sandbox, where it writes only to its working directory"),
       record: option(
         "FILE",
-        "Record what passes between all of them; parley trace show FILE --hops reads it",
+        "Record the messages between all components; read them with parley trace show --hops FILE",
         {
           completes: "file",
         },
@@ -53,7 +57,7 @@ export const proxyCommands: readonly Command[] = [
       setup: option("EDITOR", "Print the settings for zed, jetbrains, neovim, emacs or vscode and exit", {
         completes: ["zed", "jetbrains", "neovim", "emacs", "vscode"],
       }),
-      reset: flag("Forget what this proxy keeps, such as what a budget has spent, and exit"),
+      reset: flag("Delete the stored data of this PROXY, such as what a budget has spent, and exit"),
     },
     json: true,
     ownsOutput: true,

@@ -14,7 +14,7 @@ export const traceCommands: readonly Command[] = [
     completes: "file",
     options: {
       follow: flag("Keep printing while a running tap adds records", { short: "f" }),
-      hops: flag("Of a chain that parley proxy --record has recorded: show which proxy changed what"),
+      hops: flag("Show which proxy changed what, in a recording of parley proxy --record"),
     },
     json: true,
     examples: [

@@ -26,7 +26,7 @@ const terminateMs = 1_000;
 /** What servers answer that do not know the handshake. */
 const unsupportedRevision = -32_022;
 
-/** What a server may ask its client, and tell it without being asked. */
+/** Options for a program that hosts MCP servers: its capabilities, and its answers to what a server asks. */
 export interface McpHost {
   /** How the client introduces itself. Default: as Parley. */
   readonly info?: { readonly name: string; readonly title?: string; readonly version: string } | undefined;
@@ -34,13 +34,13 @@ export interface McpHost {
   readonly capabilities?: Readonly<Record<string, unknown>> | undefined;
   /** Answers a request of the server, such as "elicitation/create" or "roots/list". */
   request?(method: string, params: McpParams): Promise<object>;
-  /** Gets the notifications that belong to no request, such as "notifications/tools/list_changed". */
+  /** Receives the notifications that belong to no request, such as "notifications/tools/list_changed". */
   notification?(method: string, params: McpParams | undefined): void;
   /** Called once when the connection ends by itself. */
   ended?(): void;
   /** Makes the requests to servers of the kinds http and sse. Default: `fetch`. */
   readonly fetch?: ((input: string | URL, init?: RequestInit) => Promise<Response>) | undefined;
-  /** Gives the requests their token: an `AuthProvider` of the official client. */
+  /** Provides the token of the requests: an `AuthProvider` of the official client. */
   readonly auth?: object | undefined;
 }
 
@@ -53,11 +53,11 @@ export interface McpConnection extends McpChannel {
 }
 
 /**
- * Connects to an MCP server of the kinds stdio, http and sse. The channel answers "server/discover" for every revision.
+ * Connects to an MCP server of the kind stdio, http or sse. The channel answers "server/discover" for every revision.
  *
- * @param server - The server, as a client declares it. Its `cwd` and `timeout` count, also in `_meta`.
+ * @param server - The server, as a client declares it. `cwd` and `timeout` are honoured, also in `_meta`.
  * @param options - The directory of the session, limits, and what the server may ask.
- * @returns The connection. Close it.
+ * @returns The connection. Close it when you are done.
  * @throws {TypeError} When the server has no usable address, or is of another kind.
  * @throws {Error} When the server cannot be started or reached, with what it wrote to stderr.
  *

@@ -11,13 +11,13 @@ export interface ObjectSchema {
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
   /** The fields that must be there. */
   readonly required?: readonly string[] | undefined;
-  /** Everything else that JSON Schema has. */
+  /** Any other keyword of JSON Schema. */
   readonly [keyword: string]: unknown;
 }
 
 /** A schema of a library that follows Standard Schema and can give its JSON Schema, such as zod 4.2. */
 export interface StandardSchema<Output = unknown> {
-  /** What Standard Schema defines. */
+  /** The interface that Standard Schema defines. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -27,7 +27,7 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** The value that a schema describes. JSON Schema is read as far as its types go; a field of another kind is `unknown`. */
+/** The value that a schema describes. Of JSON Schema, only simple types are inferred; any other field is `unknown`. */
 export type ToolInput<Schema> =
   Schema extends StandardSchema<infer Output>
     ? Output
@@ -59,31 +59,31 @@ type ObjectInput<Fields, Required> = {
   readonly [Name in keyof Fields as Name extends Required ? never : Name]?: ToolInput<Fields[Name]>;
 };
 
-/** What a call of a tool comes with. */
+/** The context of a call of a tool. */
 export interface ToolContext {
   /** The session that the tool was given to. Undefined for a tool that belongs to no session. */
   readonly sessionId: string | undefined;
   /** Aborts when the agent cancels the call, or the connection ends. */
   readonly signal: AbortSignal;
-  /** Tells the agent how far the call is, if it wants to know. */
+  /** Reports progress to the agent, if it has asked for progress. */
   progress(done: number, total?: number, message?: string): void;
 }
 
-/** What a tool answers: text, blocks of content, or both with data. */
+/** The result of a tool: a text, blocks of content, or content with structured data. */
 export type ToolResult =
   | string
   | readonly ContentBlock[]
   | {
-      /** What a model reads. */
+      /** The content that a model reads. */
       readonly content: readonly ContentBlock[];
-      /** The same as data, for programs. */
+      /** The same result as data, for programs. */
       readonly structuredContent?: Readonly<Record<string, unknown>> | undefined;
       /** Whether the call has failed. */
       readonly isError?: boolean | undefined;
     }
   | undefined;
 
-/** What `tool` takes. */
+/** The definition of a tool, for `tool`. */
 export interface ToolDefinition<Schema> {
   /** The name that models call: at most 128 letters, digits, `_`, `-`, `.` and `/`. */
   readonly name: string;
@@ -95,7 +95,7 @@ export interface ToolDefinition<Schema> {
   readonly schema?: Schema | undefined;
   /** Whether the tool changes nothing. Default: false. */
   readonly readOnly?: boolean | undefined;
-  /** Performs a call. Its arguments fit the schema. What it throws, the model reads as the error of the call. */
+  /** Performs a call. The arguments match the schema. If it throws, the model reads the error. */
   run(input: ToolInput<Schema>, context: ToolContext): ToolResult | Promise<ToolResult>;
 }
 

@@ -105,7 +105,7 @@ export class AgentStage implements Stage {
     const params = this.#sessions.get(sessionId);
     const method = this.#canResume ? "session/resume" : this.#canLoad ? "session/load" : undefined;
     if (params === undefined || method === undefined) {
-      const message = `${this.name} was started again and cannot take up the session ${sessionId}: open a new one`;
+      const message = `${this.name} was started again and cannot continue the session ${sessionId}: open a new one`;
       return Promise.reject({
         code: -32067,
         message,

@@ -125,13 +125,13 @@ export class Chain implements StageHost {
     upstream.isClient = role === "alone";
     const last = components.at(-1);
     if (role === "component" && last !== undefined && isAgent(last))
-      return `this chain ends in ${last.name}: it cannot be a part of another chain`;
+      return `this chain ends in ${last.name}, so it cannot be a part of another chain: leave the agent out`;
     let agent: ChainComponent | undefined;
     let proxies = components;
     if (role === "alone") {
       [proxies, agent] = withAgent(components);
       if (agent === undefined)
-        return `${last?.name ?? "this chain"} is a proxy with no agent behind it: start it with one, or as a part of a chain`;
+        return `${last?.name ?? "this chain"} is a proxy with no agent behind it: put an agent behind it, or make it a part of a chain`;
     }
     const stages = proxies.map((component) => this.#proxyStage(component));
     if (agent !== undefined) stages.push(this.#agentStage(agent));
@@ -218,7 +218,7 @@ function starterOf({ name, start }: ChainComponent): () => Transport {
     };
   }
   if (isProxy(start))
-    throw new TypeError(`conductor: ${name} is a proxy, and stands where the agent must be`);
+    throw new TypeError(`conductor: ${name} is a proxy: expected an agent at the end of the chain`);
   return () => {
     const [near, far] = memoryPair();
     start.connect(far);
@@ -239,7 +239,7 @@ function afterInitialize(first: Port, role: Role): Port {
         return first.request(call.named("initialize"), taker);
       return refusing({
         code: errorCodes.invalid_request,
-        message: `${call.method} is not for this connection, which began ${role === "alone" ? "with initialize" : "as a proxy"}`,
+        message: `${call.method} is not allowed on this connection, which began ${role === "alone" ? "with initialize" : "as a proxy"}`,
         data: { reason: "wrong_role" },
       }).request(call, taker);
     },
@@ -254,10 +254,10 @@ const mustComeFirst = {
 
 const noProxy = refusing({
   code: errorCodes.method_not_found,
-  message: "this connection has no proxy: proxy/successor is between a conductor and its proxies",
+  message: "this connection is not to a proxy: only a conductor and its proxies use proxy/successor",
 });
 
 const nobodyBehind = refusing({
   code: errorCodes.method_not_found,
-  message: "nothing is behind this component",
+  message: "this component has no successor: nothing is behind it",
 });

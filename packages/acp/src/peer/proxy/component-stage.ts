@@ -147,7 +147,7 @@ export class ComponentStage implements Stage {
   /** It does not know the first message: it may be of an earlier generation. */
   #fallBack(peer: SuccessorPeer, attempt: Attempt, isAlive: boolean): void {
     attempt.hasFallenBack = true;
-    this.#log("info", "a component does not know proxy/initialize: it is asked as proxies were before", {
+    this.#log("info", "a component does not know proxy/initialize: trying the earlier _proxy/initialize", {
       component: this.name,
       again: !isAlive,
     });

@@ -1,4 +1,4 @@
-// What a chain is made of, and how each part is looked after.
+// The components of a chain, and what happens when one fails.
 
 import { milliseconds } from "../../base/deadline.ts";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
@@ -7,30 +7,30 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import type { ServedAgent } from "../agent/served-agent.ts";
 import type { AcpProxy } from "./proxy.ts";
 
-/** What happens when a component has gone. */
+/** What happens when a component has gone, because its process ended or its connection closed. */
 export type OnExit = "restart" | "bypass" | "fail";
 
 /** A part of a chain that is started when a client initialises. */
 export interface ChainComponent {
-  /** How it is called in errors and logs. */
+  /** Its name in errors and logs. */
   readonly name: string;
-  /** A proxy or an agent in this process, or a function that starts one and returns the connection to it, or a promise of it. */
+  /** A proxy or an agent in this process, or a function that starts one and returns its transport, or a promise of it. */
   readonly start: AcpProxy | ServedAgent | (() => Transport | PromiseLike<Transport>);
   /**
-   * What happens when it has gone. "restart": it is started again when the next message comes. "bypass": the chain goes on
-   * without it. "fail": the chain ends. An agent cannot be bypassed. Default: "fail".
+   * What happens when it has gone. "restart": it is started again for the next message. "bypass": the chain continues without
+   * it. "fail": the chain ends. An agent cannot be bypassed. Default: "fail".
    */
   readonly onExit?: OnExit;
   /**
-   * What happens to a message when a hook of it throws; only for a proxy in this process. "open": it passes. "closed": it is
-   * refused. Default: what the proxy's definition says.
+   * What happens to a message when a hook throws. "open": the message passes. "closed": it is refused. Only for a proxy in this
+   * process. Default: what the proxy's definition says.
    */
   readonly errors?: "open" | "closed";
   /** It decides what is allowed: it is never bypassed, and its errors are closed. Default: what the proxy's definition says. */
   readonly policy?: boolean;
   /**
-   * How long a process may read nothing while messages wait for it, and how long a proxy may leave initialize unanswered, in
-   * milliseconds. Then it counts as gone. Default 60,000.
+   * The component counts as gone if it reads nothing for this time while messages wait for it, or if a proxy does not answer
+   * `initialize` within it. In milliseconds. Default: 60,000.
    */
   readonly stallMs?: number;
 }
@@ -49,19 +49,19 @@ export type ChainPart = ChainComponent | ChainComponent["start"];
 
 const proxies = new WeakSet<object>();
 
-/** Notes what `proxy()` has made. */
+/** Remembers a proxy that `proxy()` has made. */
 export function markProxy(made: AcpProxy): void {
   proxies.add(made);
 }
 
 const chains = new WeakMap<object, readonly ChainComponent[]>();
 
-/** Notes what `conductor()` has made. */
+/** Remembers a chain that `conductor()` has made. */
 export function markChain(made: object, components: readonly ChainComponent[]): void {
   chains.set(made, components);
 }
 
-/** The components of a chain that is a part of another one, in its place. One at the end is served as an agent is. */
+/** Replaces each chain by its components. A chain at the end that has an agent stays as it is, and is served as an agent. */
 export function flattened(components: readonly ChainComponent[]): readonly ChainComponent[] {
   return components.flatMap((component, at) => {
     const inner = chains.get(component.start);

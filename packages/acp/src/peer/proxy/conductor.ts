@@ -24,15 +24,15 @@ import { successorClient } from "./successor-client.ts";
 /** A chain, made by `conductor()`. It is served as an agent is, and can be a part of another chain. */
 export interface Conductor extends ServedAgent, Between {}
 
-/** How a chain is run. */
+/** The options of `conductor`. */
 export interface ConductorOptions {
-  /** Its name, in logs. Default: "conductor". */
+  /** The name of the chain, in logs. Default: "conductor". */
   readonly name?: string;
   /** The editions that the client and the agent may speak. Dialects are named here. Default: v2 and v1. */
   readonly editions?: Editions;
   /** Receives errors and warnings. */
   readonly log?: Log;
-  /** Is told every message between two neighbours of the chain. It makes the chain slower. */
+  /** Called with every message between two neighbours of the chain. It makes the chain slower. */
   readonly watch?: WatchHops;
 }
 
@@ -40,13 +40,13 @@ const optionKeys: Keys<ConductorOptions> = { name: true, editions: true, log: tr
 
 /**
  * Creates a chain: proxies in order from the client, then an agent. It looks like one agent to every client, and is served
- * like one. For each client the components are started when it sends `initialize`. Without an agent at its end it is itself
- * a proxy, for another conductor.
+ * like one. When a client sends `initialize`, the components are started for it. Without an agent at its end, the chain is a
+ * proxy for another conductor.
  *
- * @param parts The components: proxies, functions that start one and return the connection to it, and the agent.
- * @param options How the chain is run.
+ * @param parts The components: proxies, functions that start one and return its transport, and the agent.
+ * @param options The name, the editions and the log.
  * @returns The chain, which is served as an agent is.
- * @throws {TypeError} When a part is nothing that a chain can have, or a proxy that decides what is allowed could be bypassed.
+ * @throws {TypeError} When a part is neither a proxy, an agent nor a function, or when a proxy with `policy` could be bypassed.
  * @example
  * import { serveStdio, spawnTransport } from "@parley/acp/node";
  * import { conductor, proxy } from "@parley/acp/proxy";
@@ -93,7 +93,7 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
   return made;
 }
 
-/** A chain speaks what its agent speaks. */
+/** A chain speaks the editions of its agent. */
 function editionsOf(last: ChainComponent | undefined): Editions | undefined {
   if (last === undefined || !isAgent(last)) return undefined;
   // as: only an agent of agent() has editions

@@ -47,7 +47,7 @@ const sacpMethods = new Set(["_proxy/successor/request", "_proxy/successor/notif
 export function sacpSentence(method: string, params?: unknown): string | undefined {
   const isOld = sacpMethods.has(method) || (method === "initialize" && isProxyOf2025(params));
   if (!isOld) return undefined;
-  return `${method}: these are the names of sacp (2025), which nobody speaks any more: update the proxy or the conductor to proxy/initialize and proxy/successor`;
+  return `${method}: this name of sacp (2025) is no longer supported: update the proxy or the conductor to proxy/initialize and proxy/successor`;
 }
 
 function isProxyOf2025(params: unknown): boolean {

@@ -10,9 +10,9 @@ export interface HopMessage {
   readonly hop: string;
   /** The number of the hop, from the client: 0 for the first. */
   readonly place: number;
-  /** Where it comes from, seen from the hop. */
+  /** The side that sent it. */
   readonly from: Side;
-  /** The message. Ids are numbers of the hop. */
+  /** The message. Each hop has its own ids. */
   readonly message: object;
 }
 

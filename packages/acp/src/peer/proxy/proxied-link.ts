@@ -282,7 +282,7 @@ export class ProxiedLink {
   /** A policy lets nothing pass that it cannot read. */
   #unread(frame: Frame): Verdict {
     if (!this.#options.isPolicy) return undefined;
-    const message = `${this.#definition.name} cannot read this ${frame.method}, and lets nothing pass unread`;
+    const message = `${this.#definition.name} cannot read this ${frame.method}, and lets nothing pass unread: check its params`;
     if (frame.kind === "notification") return { drop: message };
     const data = { reason: "unreadable", component: this.#definition.name };
     return { answer: { error: { code: errorCodes.invalid_params, message, data } } };
@@ -294,7 +294,7 @@ export class ProxiedLink {
       return read();
     } catch (error) {
       if (this.#options.errors === "closed") throw error;
-      this.#options.log("warn", `${this.#definition.name} could not read a message, and lets it pass`, {
+      this.#options.log("warn", `${this.#definition.name} could not read a message, which passes unchanged`, {
         error,
       });
       return undefined;
@@ -367,7 +367,7 @@ export class ProxiedLink {
     }
     this.#options.log("error", `a hook of ${name} failed`, { method: frame.method, error });
     if (this.#options.errors === "open") return undefined;
-    const message = `${name} failed, and lets nothing pass that it has not looked at`;
+    const message = `${name} failed, and lets nothing pass that it has not checked: see its log`;
     if (frame.kind === "notification") return { drop: message };
     const data = { reason: "proxy_failed", component: name };
     return { answer: { error: { code: errorCodes.internal_error, message, data } } };
@@ -385,5 +385,7 @@ const same = <Value>(value: Value): Value => value;
 function synchronous<Value>(said: Value): Value {
   if (!isPromiseLike(said)) return said;
   Promise.resolve(said).catch(() => undefined);
-  throw new TypeError("the hook update must not be async: updates keep their order");
+  throw new TypeError(
+    "the hook update must not be async, because updates keep their order: return the update, null or undefined",
+  );
 }

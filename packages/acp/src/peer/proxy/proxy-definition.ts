@@ -1,4 +1,4 @@
-// What an app says about a proxy.
+// The definition of a proxy: its hooks, and the types that they get and return.
 
 import type { Edition, Editions } from "../../edition/negotiate.ts";
 import type { Side } from "../../forward/frame.ts";
@@ -14,7 +14,7 @@ import type {
 import type { ContentBlock, McpServer, Meta, SystemPrompt } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 
-/** The answer to a request that goes no further. Made by `answer`. */
+/** The answer to a request that is not passed on. Made by `answer`. */
 export class Answer<Value> {
   /** The result. */
   readonly value: Value;
@@ -56,16 +56,16 @@ export function refuse(reason: string): RequestError {
   return new RequestError("invalid_request", reason, { data: { reason: "refused" } });
 }
 
-/** What a hook says: nothing (it passes), another value, an answer or a refusal. */
+/** The return value of a hook: undefined (the message passes), another value, an answer or a refusal. */
 export type HookResult<Value, Result> = Value | Answer<Result> | RequestError | undefined;
 /** A value, or a promise of it. */
 export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
-/** A request while a hook looks at it. */
+/** The request that a hook looks at. */
 export interface ProxiedCall {
   /** The name of the method on the wire. */
   readonly method: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
@@ -95,27 +95,27 @@ export interface ProxiedPrompt {
   readonly _meta?: Meta;
 }
 
-/** The end of a turn in place of the agent's. */
+/** The result of a turn that the proxy answers instead of the agent. */
 export interface ProxiedTurn extends Pick<PromptResult, "stopReason" | "usage" | "_meta"> {
-  /** What the agent would say: the user reads it. */
+  /** A text for the user, shown as a message of the agent. */
   readonly say?: string;
 }
 
-/** A session that a proxy sees. */
+/** A session, as a proxy sees it. */
 export interface ProxiedSession<Data = undefined> {
   /** Its id. */
   readonly sessionId: string;
-  /** What the hook `session` made for it. */
+  /** The value that the hook `session` returned for it. */
   readonly data: Data;
-  /** The version of the protocol that the messages of the connection are in. */
+  /** The version of the protocol on this connection. */
   readonly edition: Edition;
-  /** Sends an update to the client, after everything that has passed. */
+  /** Sends an update to the client, after everything that has passed so far. */
   update(update: SessionUpdate): void;
-  /** Sends a message to the client that the user reads as one of the agent. */
+  /** Sends a text to the client, which shows it as a message of the agent. */
   say(text: string): void;
   /** Sends a notification to one side. */
   notify(to: Side, method: string, params: object): void;
-  /** Sends a request to one side. Rejects with RequestError. */
+  /** Sends a request to one side. Rejects with a `RequestError` if it fails. */
   request(to: Side, method: string, params: object): Promise<unknown>;
 }
 
@@ -125,9 +125,9 @@ export interface ProxiedMessage {
   readonly from: Side;
   /** The name of the method. */
   readonly method: string;
-  /** A notification is not answered. */
+  /** Whether the message is a request, which is answered, or a notification, which is not. */
   readonly kind: "request" | "notification";
-  /** The params, as they came. Do not change them: return others. */
+  /** The params, as they came. Do not change this object: return a new one. */
   readonly params: unknown;
 }
 
@@ -138,7 +138,7 @@ export type MessageHook<Data> = (
   call: ProxiedCall | undefined,
 ) => MaybePromise<HookResult<object, unknown> | null>;
 
-/** Looks at the result of a request. Returns another one, or nothing. */
+/** Looks at the result of a request. Returns another result, or undefined. */
 export type ResultHook<Data> = (
   result: unknown,
   session: ProxiedSession<Data> | undefined,
@@ -146,14 +146,14 @@ export type ResultHook<Data> = (
 ) => MaybePromise<unknown>;
 
 /**
- * What a proxy does with what passes. An empty definition passes everything. What a hook does not return, or returns as it
- * was, passes as it came; what it changes keeps its unknown fields. Hooks of requests may be async: then what follows in the
- * session waits.
+ * What a proxy does with messages. With an empty definition, everything passes. A message passes as it came if its hook returns
+ * undefined or the same value. A message that a hook changes keeps its unknown fields. Hooks of requests may be async: later
+ * messages of the session wait for them.
  */
 export interface ProxyDefinition<Data = undefined> {
-  /** Its name, in errors and logs. */
+  /** The name of the proxy, in errors and logs. */
   readonly name: string;
-  /** Its version. */
+  /** The version of the proxy. */
   readonly version: string;
   /** Makes the data of a session when the session is first named. */
   readonly session?: (session: Omit<ProxiedSession, "data">) => Data;
@@ -170,13 +170,13 @@ export interface ProxyDefinition<Data = undefined> {
     update: SessionUpdate,
     session: ProxiedSession<Data>,
   ) => SessionUpdate | null | undefined;
-  /** Looks at a question for permission. */
+  /** Looks at a permission question. */
   readonly permission?: (
     ask: PermissionRequest,
     session: ProxiedSession<Data>,
     call: ProxiedCall,
   ) => MaybePromise<HookResult<PermissionRequest, PermissionOutcome>>;
-  /** Looks at a form or an address that the agent shows. */
+  /** Looks at a form that the agent shows, or an address that it wants to open. */
   readonly elicitation?: (
     ask: ElicitationRequest,
     session: ProxiedSession<Data> | undefined,
@@ -185,22 +185,22 @@ export interface ProxyDefinition<Data = undefined> {
   /** Called when a turn has ended, with its result. */
   readonly turnEnd?: (result: PromptResult, session: ProxiedSession<Data>) => void;
   /**
-   * Looks at messages by the names of their methods on the wire; `"*"` at all others. It comes first: the other hooks see what it
-   * returns. Null drops a notification.
+   * Look at messages, by their method on the wire. `"*"` is for all others. They run first: the other hooks get what they return.
+   * Null drops a notification.
    */
   readonly messages?: Readonly<Record<string, MessageHook<Data>>>;
-  /** Looks at the results of requests, by their methods; `"*"` at all others. Undefined passes it as it came. */
+  /** Look at results, by the method of the request. `"*"` is for all others. With undefined, a result passes as it came. */
   readonly results?: Readonly<Record<string, ResultHook<Data>>>;
   /**
-   * What an error in a hook means. "open": the message passes as it came. "closed": a request is refused, a notification is
-   * dropped. Default: "open".
+   * What happens when a hook throws anything but a `RequestError`, which refuses. "open": the message passes as it came.
+   * "closed": a request is refused, and a notification is dropped. Default: "open".
    */
   readonly errors?: "open" | "closed";
-  /** It decides what is allowed: its errors are always closed, and nothing passes that it could not read. */
+  /** The proxy decides what is allowed: `errors` is always "closed", and messages that it cannot read are refused. */
   readonly policy?: true;
-  /** Makes the transport of the agent behind it, for a proxy that is not part of a chain. */
+  /** Starts the agent behind the proxy and returns its transport, for a proxy that is not part of a chain. */
   readonly agent?: () => Transport | PromiseLike<Transport>;
-  /** The editions that the client and the agent may speak, when it is not part of a chain. Default: v2 and v1. */
+  /** The editions that the client and the agent may speak, for a proxy that is not part of a chain. Default: v2 and v1. */
   readonly editions?: Editions;
   /** Receives errors and warnings. */
   readonly log?: Log;

@@ -1,4 +1,4 @@
-// proxy(): what stands between a client and an agent, and looks at what passes.
+// proxy(): creates a proxy, which stands between a client and an agent and looks at the messages.
 
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { isObject } from "../../base/objects.ts";
@@ -49,10 +49,10 @@ const hooks = [
 ] as const;
 
 /**
- * Creates a proxy. An empty definition passes everything. It learns its part from the first message that it gets: it is a
- * component of a chain, or stands alone in front of one agent, which `agent` starts.
+ * Creates a proxy. With an empty definition, everything passes. The first message decides its role: `proxy/initialize` makes it
+ * a component of a chain, and `initialize` a proxy in front of one agent, which `agent` starts.
  *
- * @param given What it does with what passes.
+ * @param given What the proxy does with the messages.
  * @returns The proxy. Put it into a chain with `conductor`, or serve it on stdio with `serveStdio` of `@parley/acp/node`.
  * @throws {TypeError} When a part of the definition is missing, wrong or unknown.
  * @example
@@ -96,7 +96,7 @@ function checkDefinition(definition: ProxyDefinition<unknown>): void {
   for (const key of ["name", "version"] as const) {
     const value: unknown = definition[key];
     if (typeof value !== "string" || value === "")
-      throw new TypeError(`proxy: ${key} must be a text that is not empty, got ${argumentText(value)}`);
+      throw new TypeError(`proxy: ${key} must be a string that is not empty, got ${argumentText(value)}`);
   }
   for (const key of hooks) {
     const value: unknown = definition[key];
