@@ -56,14 +56,16 @@ export function goneError(name: string, error: unknown): WireError {
   const { exitCode, signal, stderr } = error instanceof ConnectionError ? error : {};
   return {
     code: -32067,
-    message: `${name} has gone: ${error instanceof Error ? error.message : String(error)}${whatItWrote(stderr)}`,
+    message: `${name} has gone: ${whyGone(error)}`,
     data: { reason: "component_gone", component: name, ...optional({ exitCode, signal, stderr }) },
   };
 }
 
-/** The line of its stderr that says most: one with an error, or the last. */
-function whatItWrote(stderr: string | undefined): string {
+/** Why a peer has gone, with the line of its stderr that says most: one with an error, or the last. */
+export function whyGone(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const { stderr } = error instanceof ConnectionError ? error : {};
   const lines = (stderr ?? "").split("\n").filter((line) => line.trim() !== "");
   const line = lines.findLast((each) => /\w*Error\b/.test(each)) ?? lines.at(-1);
-  return line === undefined ? "" : `; it wrote: ${line.trim().slice(0, 300)}`;
+  return line === undefined ? message : `${message}; it wrote: ${line.trim().slice(0, 300)}`;
 }

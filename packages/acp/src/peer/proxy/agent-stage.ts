@@ -3,7 +3,7 @@
 import { isObject } from "../../base/objects.ts";
 import { Call } from "../../forward/call.ts";
 import { Peer } from "../../forward/peer.ts";
-import { goneError, nobody, type Port, type Taker, type WireError } from "../../forward/port.ts";
+import { goneError, nobody, type Port, type Taker, type WireError, whyGone } from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
@@ -203,9 +203,9 @@ export class AgentStage implements Stage {
     this.#peer = undefined;
     this.#room.close();
     const { onExit = "fail" } = this.#component;
-    this.#log("error", `${this.name} has gone`, { reason: reason.message, onExit });
+    this.#log("error", `${this.name} has gone`, { reason: whyGone(reason), onExit });
     if (onExit !== "restart" || this.#restarts.isTooOften)
-      return this.#host.failed(`${this.name} has gone: ${reason.message}`);
+      return this.#host.failed(`${this.name} has gone: ${whyGone(reason)}`);
     for (const sessionId of this.#sessions.keys()) this.#lost.set(sessionId, undefined);
     if (this.#isStarting) this.#failAgain(goneError(this.name, reason));
     if (!this.#room.isEmpty) this.#again();

@@ -6,7 +6,7 @@ import { answeredVersion } from "../../edition/negotiate.ts";
 import { Call } from "../../forward/call.ts";
 import type { Side } from "../../forward/frame.ts";
 import { defaultStallMs } from "../../forward/peer.ts";
-import { goneError, nobody, type Port, type Taker, type WireError } from "../../forward/port.ts";
+import { goneError, nobody, type Port, type Taker, type WireError, whyGone } from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
@@ -296,7 +296,7 @@ export class ComponentStage implements Stage {
     this.#rooms.agent.close();
     const attempt = this.#attempt;
     const { onExit = "fail" } = this.#component;
-    this.#log("error", `${this.name} has gone`, { reason: reason.message, onExit });
+    this.#log("error", `${this.name} has gone`, { reason: whyGone(reason), onExit });
     if (attempt !== undefined && !attempt.hasAskedSuccessor) {
       attempt.handshake.earlyEnds += 1;
       if (!attempt.hasFallenBack) return this.#fallBackAfterLoss(attempt, reason);
@@ -306,7 +306,7 @@ export class ComponentStage implements Stage {
     if (onExit === "fail" || isBroken || this.#restarts.isTooOften) {
       if (attempt !== undefined) this.#give(attempt, { error: goneError(this.name, reason) });
       const often = onExit === "restart" && !isBroken ? `, ${this.#restarts.limit} times in a minute` : "";
-      return this.#host.failed(`${this.name} has gone${often}: ${reason.message}`);
+      return this.#host.failed(`${this.name} has gone${often}: ${whyGone(reason)}`);
     }
     if (attempt === undefined) {
       if (!this.#rooms.client.isEmpty || !this.#rooms.agent.isEmpty) this.#again();
@@ -323,7 +323,7 @@ export class ComponentStage implements Stage {
     attempt.isInDoubt = true;
     if (reason.kind === "spawn_failed") {
       this.#give(attempt, { error: goneError(this.name, reason) });
-      return this.#host.failed(`${this.name} cannot be started: ${reason.message}`);
+      return this.#host.failed(`${this.name} cannot be started: ${whyGone(reason)}`);
     }
     this.#restarts.note();
     this.#askNew(underscoredGeneration, attempt);
