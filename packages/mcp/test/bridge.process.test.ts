@@ -366,7 +366,9 @@ test("connections without a token make room for the agent after a few seconds", 
   const server = (await bridged(t, "http")).server as Http;
   const { port } = new URL(server.url);
   const idle = Array.from({ length: 256 }, () => connect(Number(port), "127.0.0.1"));
-  t.after(() => idle.forEach((each) => each.destroy()));
+  t.after(() => {
+    for (const each of idle) each.destroy();
+  });
   const ended = idle.map(async (each) => {
     await once(each.on("error", () => undefined).resume(), "close");
   });

@@ -1,7 +1,7 @@
 // The proxy `budget`: warns once when most of it is spent, and stops when all of it is.
 
 import { answer, type ProxiedSession, proxy } from "@parley/acp/proxy";
-import { addSpent, forgetSpent, type Spent, spentOf } from "./ledger.ts";
+import { forgetSpent, ledger, type Spent } from "./ledger.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 type Kind = "tokens" | "cost" | "ms";
@@ -47,9 +47,10 @@ export const budget: ShippedProxy = {
 
     const keyOf = ({ sessionId }: Session): string =>
       per === "day" ? `day ${new Date().toISOString().slice(0, 10)}` : sessionId;
-    const add = (session: Session, spent: Spent): void => addSpent(folder, keyOf(session), spent);
+    const { add: addTo, sums } = ledger(folder, warn);
+    const add = (session: Session, spent: Spent): void => addTo(keyOf(session), spent);
     const spent = (session: Session, kind: Kind): number => {
-      const before = spentOf(folder, keyOf(session)).reduce((sum, each) => sum + (each[kind] ?? 0), 0);
+      const before = sums(keyOf(session))[kind];
       const { startedAt } = session.data;
       return kind === "ms" && startedAt !== undefined ? before + Date.now() - startedAt : before;
     };
@@ -70,7 +71,7 @@ export const budget: ShippedProxy = {
         session.notify("agent", "session/cancel", { sessionId });
       }
       const near = over === undefined ? reached(session, percent / 100) : undefined;
-      if (near === undefined || spentOf(folder, keyOf(session)).some(({ warned }) => warned)) return;
+      if (near === undefined || sums(keyOf(session)).warned) return;
       add(session, { warned: true });
       session.say(`\n\n[budget] Most of the budget is spent: ${words(session, near)}.`);
     };
@@ -82,6 +83,15 @@ export const budget: ShippedProxy = {
       session: () => ({ startedAt: undefined, timer: undefined, currency: "", isStopped: false }),
       open({ sessionId }) {
         if (sessionId !== undefined) continued.add(sessionId);
+      },
+      results: {
+        // agents may give an id that another process of them has given before
+        "session/new"(_, session) {
+          if (session === undefined) return;
+          const { sessionId } = session;
+          continued.delete(sessionId);
+          add(session, per === "day" ? { session: sessionId, total: 0 } : { begins: true });
+        },
       },
       prompt(_, session) {
         const { data } = session;
@@ -103,8 +113,9 @@ export const budget: ShippedProxy = {
         if (update.sessionUpdate !== "usage_update" || !update.cost) return undefined;
         const { amount, currency } = update.cost;
         const { sessionId, data } = session;
+        if (amount < 0) return undefined;
         data.currency = currency;
-        const known = spentOf(folder, keyOf(session)).findLast((each) => each.session === sessionId)?.total;
+        const known = sums(keyOf(session)).totals.get(sessionId);
         const before = known ?? (continued.has(sessionId) ? amount : 0);
         // an agent that was restarted may begin at 0 again
         const cost = amount < before ? amount : amount - before;
@@ -117,7 +128,7 @@ export const budget: ShippedProxy = {
         clearTimeout(data.timer);
         const ms = data.startedAt === undefined ? 0 : Date.now() - data.startedAt;
         data.startedAt = undefined;
-        add(session, { ms, ...(usage && { tokens: usage.totalTokens }) });
+        add(session, { ms, ...(usage && { tokens: Math.max(0, usage.totalTokens) }) });
         if (limits.tokens !== undefined && usage === undefined)
           warn("the agent did not report the tokens of a turn: they cannot be counted; use --time or --cost");
         check(session);

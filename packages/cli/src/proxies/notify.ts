@@ -1,8 +1,10 @@
 // The proxy `notify`: tells the user when a turn is done, and when the agent needs an answer.
 
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { basename } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { proxy } from "@parley/acp/proxy";
 import { noticeSequence } from "../screen/terminal-requests.ts";
 import { safeLine } from "../terminal/sanitise.ts";
@@ -14,6 +16,10 @@ interface Data {
 }
 
 const defaultAfterMs = 10_000;
+/** From one notice to the next. */
+const leastMs = 1_000;
+/** A program may take this long to show one. */
+const mostMs = 30_000;
 
 export const notify: ShippedProxy = {
   name: "notify",
@@ -34,13 +40,13 @@ export const notify: ShippedProxy = {
   create(given, { warn }) {
     const afterMs = given.time("after") ?? defaultAfterMs;
     const command = given.text("command");
-    const tell = (text: string): void => {
-      const line = safeLine(text);
-      if (command === undefined) return atTerminal(line) ? undefined : onDesktop(line);
-      run(command, [line], (reason) => warn(`cannot start ${command}: ${reason}`));
-    };
+    const { tell, end } = oneAtATime(async (line) => {
+      if (command !== undefined)
+        await run(command, [line], (reason) => warn(`cannot start ${command}: ${reason}`));
+      else if (!atTerminal(line)) await onDesktop(line);
+    });
     const needs = (what: string, { title }: Data): undefined =>
-      void tell(`The agent needs you: ${what} (${title})`);
+      tell(`The agent needs you: ${what} (${title})`);
 
     return proxy<Data>({
       name: "notify",
@@ -60,9 +66,36 @@ export const notify: ShippedProxy = {
         if (stopReason === "cancelled" || Date.now() - data.startedAt < afterMs) return;
         tell(`The agent is ${stopReason === "end_turn" ? "done" : `done: ${stopReason}`} (${data.title})`);
       },
+      closed: end,
     });
   },
 };
+
+/** An agent may ask a thousand things at once: the last one waits until the one before was shown, and a second is over. */
+function oneAtATime(show: (line: string) => Promise<void>) {
+  let last: string | undefined;
+  let isBusy = false;
+  const next = async (): Promise<void> => {
+    isBusy = true;
+    while (last !== undefined) {
+      const line = last;
+      last = undefined;
+      await Promise.all([show(line), setTimeout(leastMs, undefined, { ref: false })]);
+    }
+    isBusy = false;
+  };
+  return {
+    tell(text: string): undefined {
+      last = safeLine(text);
+      if (!isBusy) void next();
+    },
+    /** What waits is shown now. */
+    end(): void {
+      if (last !== undefined) void show(last);
+      last = undefined;
+    },
+  };
+}
 
 /** False where the process has no terminal: an editor has started it. */
 function atTerminal(text: string): boolean {
@@ -77,7 +110,7 @@ function atTerminal(text: string): boolean {
 }
 
 /** Where no such program is, nobody is told. */
-function onDesktop(text: string): void {
+function onDesktop(text: string): Promise<void> {
   const [program, ...args] =
     process.platform === "darwin"
       ? [
@@ -90,10 +123,19 @@ function onDesktop(text: string): void {
           "end run",
         ]
       : ["notify-send", "--app-name=Parley", "Parley"];
-  run(program ?? "", [...args, text], () => undefined);
+  return run(program ?? "", [...args, text], () => undefined);
 }
 
-function run(program: string, args: readonly string[], failed: (reason: string) => void): void {
+/** Resolves when it has ended. */
+async function run(
+  program: string,
+  args: readonly string[],
+  failed: (reason: string) => void,
+): Promise<void> {
   const child = spawn(program, args, { stdio: "ignore", detached: true });
-  child.on("error", ({ message }) => failed(message)).unref();
+  child.unref();
+  // one that hangs would keep the next notice back
+  const late = setTimeout(mostMs, undefined, { ref: false }).then(() => child.kill());
+  const ended = once(child, "exit").catch((error: Error) => failed(error.message));
+  await Promise.race([ended, late]);
 }
