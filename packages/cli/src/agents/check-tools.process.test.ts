@@ -1,6 +1,7 @@
 // `parley agents check` and `parley doctor` give the agent a tool, and say whether it connects to it.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test } from "node:test";
 import { programCommand } from "../../../acp/test/support/programs.ts";
 import { withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
@@ -33,7 +34,9 @@ test("our own agent connects over ACP", patience, async (t) => {
 test("an agent in a sandbox with a network of its own connects by a command", withHosts, async (t) => {
   const { parley, keep } = agentHome(t);
   const [command, ...args] = taker("http");
-  keep({ agents: { inside: { command, args, sandbox: true, hosts: ["example.com"] } } });
+  // a checkout in /tmp is not there inside the sandbox, unless it is named
+  const state = [join(import.meta.dirname, "../../../..")];
+  keep({ agents: { inside: { command, args, sandbox: true, state, hosts: ["example.com"] } } });
   const { stdout, stderr } = await parley(["agents", "check", "inside"]);
   assert.match(stdout, /^tools: +connected \(parley, \d+ ms, by a command\)$/m, stderr);
 });
