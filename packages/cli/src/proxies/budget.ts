@@ -9,6 +9,8 @@ type Kind = "tokens" | "cost" | "ms";
 interface Data {
   startedAt: number | undefined;
   timer: NodeJS.Timeout | undefined;
+  /** Questions that wait for the user: that time is not the agent's. */
+  asked: number;
   currency: string;
   isStopped: boolean;
 }
@@ -76,11 +78,26 @@ export const budget: ShippedProxy = {
       session.say(`\n\n[budget] Most of the budget is spent: ${words(session, near)}.`);
     };
 
+    const start = (session: Session): void => {
+      const { data } = session;
+      data.startedAt ??= Date.now();
+      clearTimeout(data.timer);
+      if (limits.ms === undefined) return;
+      const left = limits.ms - spent(session, "ms");
+      data.timer = setTimeout(() => check(session), left + 1).unref();
+    };
+    const stop = (session: Session, more: Spent = {}): void => {
+      const { data } = session;
+      clearTimeout(data.timer);
+      add(session, { ms: data.startedAt === undefined ? 0 : Date.now() - data.startedAt, ...more });
+      data.startedAt = undefined;
+    };
+
     return proxy<Data>({
       name: "budget",
       version: "1.0.0",
       errors: "closed",
-      session: () => ({ startedAt: undefined, timer: undefined, currency: "", isStopped: false }),
+      session: () => ({ startedAt: undefined, timer: undefined, asked: 0, currency: "", isStopped: false }),
       open({ sessionId }) {
         if (sessionId !== undefined) continued.add(sessionId);
       },
@@ -92,6 +109,9 @@ export const budget: ShippedProxy = {
           continued.delete(sessionId);
           add(session, per === "day" ? { session: sessionId, total: 0 } : { begins: true });
         },
+        "session/request_permission"(_, session) {
+          if (session !== undefined && session.data.asked > 0 && --session.data.asked === 0) start(session);
+        },
       },
       prompt(_, session) {
         const { data } = session;
@@ -101,12 +121,12 @@ export const budget: ShippedProxy = {
           const say = `[budget] The prompt was not sent: ${words(session, over)}. ${how}`;
           return answer({ stopReason: "refusal" as const, say });
         }
-        data.startedAt ??= Date.now();
         data.isStopped = false;
-        clearTimeout(data.timer);
-        if (limits.ms === undefined) return undefined;
-        const left = limits.ms - spent(session, "ms");
-        data.timer = setTimeout(() => check(session), left + 1).unref();
+        start(session);
+        return undefined;
+      },
+      permission(_, session) {
+        if (session.data.asked++ === 0) stop(session);
         return undefined;
       },
       update(update, session) {
@@ -124,11 +144,8 @@ export const budget: ShippedProxy = {
         return undefined;
       },
       turnEnd({ usage }, session) {
-        const { data } = session;
-        clearTimeout(data.timer);
-        const ms = data.startedAt === undefined ? 0 : Date.now() - data.startedAt;
-        data.startedAt = undefined;
-        add(session, { ms, ...(usage && { tokens: Math.max(0, usage.totalTokens) }) });
+        session.data.asked = 0;
+        stop(session, usage && { tokens: Math.max(0, usage.totalTokens) });
         if (limits.tokens !== undefined && usage === undefined)
           warn("the agent did not report the tokens of a turn: they cannot be counted; use --time or --cost");
         check(session);

@@ -1,11 +1,14 @@
 // Shipped proxies in one process with a client and an agent.
 
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { agent, client, RequestError } from "@parley/acp";
 import { conductor } from "@parley/acp/proxy";
 import { proxyArguments } from "../proxy/proxy-arguments.ts";
+import { budget } from "./budget.ts";
 import { context } from "./context.ts";
 import { redact } from "./redact.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
@@ -98,5 +101,37 @@ test("a first prompt that failed has its context again when it is tried again", 
     got.map((text) => text.replaceAll(/\s/g, "")),
     ["hiBebrief.", "hiBebrief.", "more"],
   );
+  await connection.close();
+});
+
+test("the time in which the user thinks about a question is not the agent's", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000 });
+  const folder = mkdtempSync(join(tmpdir(), "parley-budget-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const said: string[] = [];
+  const asking = agent({
+    name: "a",
+    version: "1",
+    async prompt(turn) {
+      await turn.requestPermission("May I?");
+    },
+  });
+  const app = client({
+    name: "c",
+    version: "1",
+    requestPermission({ options }) {
+      t.mock.timers.tick(60_000);
+      return options[0]?.optionId;
+    },
+  });
+  const limited = budget.create(proxyArguments(budget, ["--time", "2s"], "--proxy"), { ...host, folder });
+  const connection = await app.connect(conductor([limited, asking]));
+  const session = await connection.newSession({ cwd: "/" });
+  session.onUpdate((update) => {
+    if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text")
+      said.push(update.content.text);
+  });
+  for (const _ of [1, 2]) assert.equal((await session.prompt("go")).stopReason, "end_turn");
+  assert.deepEqual(said, []);
   await connection.close();
 });
