@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { optional } from "@parley/acp/jsonrpc";
-import { spawnTransport } from "@parley/acp/node";
+import { findProgram, spawnTransport } from "@parley/acp/node";
 import type { ChainComponent, OnExit } from "@parley/acp/proxy";
 import type { ChainSection, ClientConfig } from "@parley/client/config";
 import { type Invocation, usageError } from "../command/command.ts";
@@ -128,6 +128,13 @@ function component(given: Given, voice: ChainVoice): ChainComponent {
       `${where}: errors is for the proxies that come with Parley; ${escapedLine(first)} handles its own`,
       "leave it out",
     );
+  if (isShipped === undefined && !first.includes("/") && findProgram(first) === undefined) {
+    const names = shippedProxies.map(({ name }) => name).join(", ");
+    throw usageError(
+      `${where}: ${escapedLine(first)} is neither a proxy of Parley nor a program on PATH`,
+      `the proxies are ${names}; see parley proxy`,
+    );
+  }
   return { name: commandName(words), start: commandOf(given, voice), ...looked };
 }
 

@@ -373,12 +373,13 @@ for (const [component, message] of [
 }
 
 test("a proxy that cannot be started is named, and no process is left", patience, async () => {
-  for (const [typed, words] of [
-    ["/no/such --x", /such --x has gone: could not start "\/no\/such": there is no such file/],
-    ["false", /false has gone: false exited with code 1/],
+  for (const [typed, words, status] of [
+    ["/no/such --x", /such --x has gone: could not start "\/no\/such": there is no such file/, 5],
+    ["false", /false has gone: false exited with code 1/, 5],
+    ["budgte --tokens 4", /budgte is neither a proxy of Parley nor a program on PATH/, 2],
   ] as const) {
     const ran = await probe.run(echo, ["--proxy", typed]);
-    assert.equal(ran.status, 5);
+    assert.equal(ran.status, status);
     assert.match(ran.stderr, words);
   }
   assert.deepEqual(
