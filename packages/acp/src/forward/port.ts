@@ -1,7 +1,10 @@
 // What forwarders have of a peer: a port that takes calls for it.
 
 import { optional } from "../base/objects.ts";
-import { ConnectionError } from "../jsonrpc/errors.ts";
+import { ConnectionError, type WireError } from "../jsonrpc/errors.ts";
+
+export type { WireError } from "../jsonrpc/errors.ts";
+
 import type { PassedAnswer } from "../jsonrpc/passed-call.ts";
 import type { Call } from "./call.ts";
 
@@ -34,13 +37,6 @@ export function refusing(error: WireError): Port {
 
 /** The port of nobody. */
 export const nobody: Port = refusing({ code: -32600, message: "initialize must come first" });
-
-/** An error as it is on the wire. */
-export interface WireError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
-}
 
 /** The error for an answer that cannot be read. */
 export function unusableAnswer(name: string, error: Error): WireError {

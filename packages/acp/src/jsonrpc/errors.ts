@@ -247,3 +247,14 @@ export function argumentText(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   return Array.isArray(value) ? "a list" : "an object";
 }
+
+/** An error as it is on the wire. */
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export function wireParts({ code, message, data }: RequestError): WireError {
+  return data === undefined ? { code, message } : { code, message, data };
+}

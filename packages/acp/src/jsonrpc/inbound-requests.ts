@@ -5,7 +5,14 @@ import type { BatchReply } from "./batch-reply.ts";
 import { callSafely, reportRejection } from "./callbacks.ts";
 import type { ConnectionLimits, ConnectionOptions, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import { ConnectionError, handlerFailure, RequestError, readableThrown } from "./errors.ts";
+import {
+  ConnectionError,
+  handlerFailure,
+  RequestError,
+  readableThrown,
+  type WireError,
+  wireParts,
+} from "./errors.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
 import { withMember } from "./json-text.ts";
 import { exactRequestId, idToJson, isExact, type RequestId } from "./message-id.ts";
@@ -20,12 +27,6 @@ export interface InboundHost {
   /** Queues an answer, whose text may be known. Throws when it cannot be serialised. */
   sendAnswer(message: object, text?: string): void;
   readonly limits: ConnectionLimits;
-}
-
-interface WireError {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: unknown;
 }
 
 export class InboundRequests {
@@ -269,10 +270,6 @@ export class InboundRequests {
     });
     return wireParts(handlerFailure(thrown, correlationId, this.#options.exposeErrors === true));
   }
-}
-
-function wireParts({ code, message, data }: RequestError): WireError {
-  return data === undefined ? { code, message } : { code, message, data };
 }
 
 function closing(): RequestError {

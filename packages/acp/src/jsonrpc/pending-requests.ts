@@ -237,7 +237,8 @@ export class PendingRequests {
   }
 }
 
-function errorFromWire(method: string, error: unknown): Error {
+/** The error of an answer to a request of this method. */
+export function errorFromWire(method: string, error: unknown): Error {
   if (typeof error === "object" && error !== null) {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
     if (typeof code === "number" && Number.isInteger(code)) {

@@ -6,7 +6,8 @@ import type { Frame, Verdict } from "../../forward/frame.ts";
 import { Link } from "../../forward/link.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import { RequestError } from "../../jsonrpc/errors.ts";
+import { RequestError, wireParts } from "../../jsonrpc/errors.ts";
+import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { applied } from "./applied.ts";
 import { EditionReader, type Heard } from "./edition-reader.ts";
@@ -20,16 +21,7 @@ import {
   type ProxiedTurn,
   type ProxyDefinition,
 } from "./proxy-definition.ts";
-import {
-  after,
-  asError,
-  callOf,
-  copied,
-  requiredCall,
-  verdictOf,
-  wireError,
-  withItsMeta,
-} from "./verdicts.ts";
+import { after, callOf, copied, requiredCall, verdictOf, withItsMeta } from "./verdicts.ts";
 
 /** What hooks see in terms of the model, apart from what opens a session. */
 const subjects = new Set([
@@ -315,7 +307,7 @@ export class ProxiedLink {
       const said = hook(answer.result, this.#seen(frame), message);
       const verdict = after(said, (result): Verdict => {
         if (result === undefined || result === answer.result) return undefined;
-        if (result instanceof RequestError) return { send: { error: wireError(result) } };
+        if (result instanceof RequestError) return { send: { error: wireParts(result) } };
         return { send: { result } };
       });
       return this.#said(frame, verdict);
@@ -338,7 +330,7 @@ export class ProxiedLink {
     if (request === undefined || prompt === undefined || session === undefined) return;
     this.#prompts.delete(request);
     if (isObject(answer?.result)) this.#ended(session.reader.answered(prompt, answer.result), session);
-    else this.#ended(session.reader.failed(prompt, asError(method, answer?.error)), session);
+    else this.#ended(session.reader.failed(prompt, errorFromWire(method, answer?.error)), session);
   }
 
   #seen(frame: Frame): ProxiedSession<unknown> | undefined {
@@ -363,7 +355,7 @@ export class ProxiedLink {
     const { name } = this.#definition;
     if (error instanceof RequestError) {
       if (frame.kind === "notification") return { drop: error.message };
-      return { answer: { error: wireError(error) } };
+      return { answer: { error: wireParts(error) } };
     }
     this.#options.log("error", `a hook of ${name} failed`, { method: frame.method, error });
     if (this.#options.errors === "open") return undefined;

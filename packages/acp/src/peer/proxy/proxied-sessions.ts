@@ -2,9 +2,9 @@
 
 import type { Side } from "../../forward/frame.ts";
 import type { Link } from "../../forward/link.ts";
+import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
 import { type EditionReader, messageOf, type SessionReader } from "./edition-reader.ts";
 import type { ProxiedSession, ProxyDefinition } from "./proxy-definition.ts";
-import { asError } from "./verdicts.ts";
 
 export interface SeenSession {
   readonly reader: SessionReader;
@@ -61,7 +61,7 @@ export class ProxiedSessions {
     return new Promise((resolve, reject) => {
       this.#link.request(to, method, params, ({ result, error }) => {
         if (error === undefined) resolve(result);
-        else reject(asError(method, error));
+        else reject(errorFromWire(method, error));
       });
     });
   }

@@ -1,9 +1,8 @@
 // What hooks said, as a forwarder wants it, and what hooks are given of a message.
 
-import { isObject, isPromiseLike } from "../../base/objects.ts";
+import { isPromiseLike } from "../../base/objects.ts";
 import type { Frame, Verdict } from "../../forward/frame.ts";
-import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import { RequestError, requestErrorFrom } from "../../jsonrpc/errors.ts";
+import { RequestError, wireParts } from "../../jsonrpc/errors.ts";
 import { Answer, type ProxiedCall } from "./proxy-definition.ts";
 
 /** A copy to decode: decoding changes what it is given. */
@@ -24,7 +23,7 @@ export function verdictOf<Value, Result>(
   answered: (result: Result) => unknown,
   changed: (value: Value) => unknown,
 ): Verdict {
-  if (said instanceof RequestError) return { answer: { error: wireError(said) } };
+  if (said instanceof RequestError) return { answer: { error: wireParts(said) } };
   if (said instanceof Answer) return { answer: { result: answered(said.value) } };
   return { send: changed(said) };
 }
@@ -35,24 +34,6 @@ export function callOf({ method, signal }: Frame): ProxiedCall | undefined {
 
 export function requiredCall(frame: Frame): ProxiedCall {
   return callOf(frame) ?? { method: frame.method, signal: new AbortController().signal };
-}
-
-export function wireError({ code, message, data }: RequestError): object {
-  return data === undefined ? { code, message } : { code, message, data };
-}
-
-export function asError(method: string, error: unknown): RequestError {
-  const { code, message, data } = (isObject(error) ? error : {}) as {
-    code?: unknown;
-    message?: unknown;
-    data?: unknown;
-  };
-  const known = {
-    code: typeof code === "number" ? code : errorCodes.internal_error,
-    message: String(message),
-    data,
-  };
-  return requestErrorFrom(known, method);
 }
 
 /** What a hook returned keeps the custom data of what it was given, unless it says otherwise. */

@@ -22,7 +22,7 @@ import {
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection } from "../../jsonrpc/connection.ts";
 import { defaultConnectionLimits, type Log } from "../../jsonrpc/connection-options.ts";
-import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { ConnectionError, RequestError, wireParts } from "../../jsonrpc/errors.ts";
 import { batchEntryTexts } from "../../jsonrpc/json-text.ts";
 import { exactId, idProblem, idToJson, isExact, type RequestId } from "../../jsonrpc/message-id.ts";
 import type { Sink, Transport } from "../../jsonrpc/transport.ts";
@@ -356,10 +356,8 @@ function spokenBy(
 }
 
 function errorAnswer(id: RequestId, error: unknown): object {
-  const { code, message, data } =
-    error instanceof RequestError ? error : new RequestError("internal_error", "internal error");
-  const wire = data === undefined ? { code, message } : { code, message, data };
-  return { jsonrpc: "2.0", id: idToJson(id), error: wire };
+  const told = error instanceof RequestError ? error : new RequestError("internal_error", "internal error");
+  return { jsonrpc: "2.0", id: idToJson(id), error: wireParts(told) };
 }
 
 /** Refuses a request before the handshake, or what has no id that can be answered. */
