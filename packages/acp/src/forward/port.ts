@@ -2,11 +2,10 @@
 
 import { optional } from "../base/objects.ts";
 import { ConnectionError, type WireError } from "../jsonrpc/errors.ts";
-
-export type { WireError } from "../jsonrpc/errors.ts";
-
 import type { PassedAnswer } from "../jsonrpc/passed-call.ts";
 import type { Call } from "./call.ts";
+
+export type { WireError } from "../jsonrpc/errors.ts";
 
 /** Resolves when a slow peer has read; undefined while it keeps up. */
 export type Room = Promise<void> | undefined;
