@@ -26,7 +26,7 @@ export const reviewSnapshot: Benchmark = {
       git(...identity, "commit", "-qm", "all", "--no-gpg-sign");
       git("status");
       const opening = performance.now();
-      await using review = await openReview({ roots: [root], home: join(base, "ours"), env });
+      await using review = await openReview({ roots: [root], stateFolder: join(base, "ours"), env });
       await review.beginTurn();
       const firstMs = performance.now() - opening;
       let version = 0;

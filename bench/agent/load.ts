@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@parley/acp/node";
-import { type EntryBody, storedEntry } from "@parley/acp/store";
+import { type EntryBody, serializeEntry } from "@parley/acp/store";
 import { type Benchmark, compare } from "../benchmark.ts";
 import { interleave, type RunOptions } from "../rounds.ts";
 import { launcher, RawAgent } from "./raw-agent.ts";
@@ -80,7 +80,7 @@ async function fill({ home, cwd }: Workplace, count: number): Promise<void> {
       ),
       entry({ kind: "result", messageId, result: { stopReason: "end_turn" } }),
     ];
-    await store.append(sessionId, entries.map(storedEntry));
+    await store.append(sessionId, entries.map(serializeEntry));
   }
   // as the agent leaves it
   await store.patch(sessionId, { settledSeq: seq });

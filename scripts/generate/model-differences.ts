@@ -43,6 +43,12 @@ export const modelDifferences: ModelDifferences = {
   taken: [...validated, "Implementation", "McpServer", "SystemPrompt"],
   validated,
   renamed: {
+    // names that are too general for a library, or hide a global of JavaScript
+    Command: "SlashCommand",
+    Content: "ToolCallContentBlock",
+    Error: "TurnError",
+    Role: "ContentAudience",
+    Terminal: "ToolCallTerminal",
     RequestPermissionRequest: "PermissionRequest",
     RequestPermissionSubject: "PermissionSubject",
     TerminalExitStatus: "ExitStatus",

@@ -12,7 +12,7 @@ const interfaces: Readonly<Record<string, Readonly<Record<string, readonly strin
   "node/store/store-options.ts": { SqliteStoreOptions: [] },
   "node/terminals/local-terminals.ts": { LocalTerminalsOptions: [] },
   "peer/agent/agent-definition.ts": {
-    AgentParts: [
+    AgentOptions: [
       "session",
       "auth",
       "providers",
@@ -31,6 +31,7 @@ const interfaces: Readonly<Record<string, Readonly<Record<string, readonly strin
   },
   "peer/client/client-definition.ts": { ClientDefinition: ["auth", "extensions", "connection"] },
   "peer/client/session/client-session.ts": { CallOptions: [], MetaOptions: [] },
+  "redact/redactor.ts": { RedactorOptions: [] },
   "transport/http/http-options.ts": { HttpTransportOptions: [] },
   "transport/server/remote-options.ts": { RemoteServerOptions: [] },
 };

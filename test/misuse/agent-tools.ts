@@ -2,7 +2,7 @@
 
 import type {
   AgentFiles,
-  Jobs,
+  BackgroundJobs,
   OutputFolder,
   PreparedCall,
   SeenFiles,
@@ -39,7 +39,7 @@ export const fakeOutputs: OutputFolder = {
   create: (name) => ({ path: `/tmp/${name}`, fd: 3 }),
 };
 
-const fakeJobs: Jobs = {
+const fakeJobs: BackgroundJobs = {
   running: [],
   start: async (_context, { command }) => ({ id: "1", command }),
   look: async () => ({ content: [] }),

@@ -10,13 +10,13 @@ import {
   type Inbox,
   type PermissionOption,
   type TerminalHandle,
-  type ToolCall,
+  type ToolCallHandle,
   type Turn,
   type TurnClient,
 } from "@parley/acp";
 
 declare const turn: Turn;
-declare const tool: ToolCall;
+declare const tool: ToolCallHandle;
 declare const session: AgentSession;
 declare const shown: DisplayTerminal;
 declare const handle: TerminalHandle;
@@ -166,7 +166,7 @@ const done = Promise.resolve();
 
 export const fakeTerminal: DisplayTerminal = { terminalId: "t", write: () => done, exit: () => undefined };
 
-export const fakeTool: ToolCall = {
+export const fakeTool: ToolCallHandle = {
   toolCallId: "c",
   signal: new AbortController().signal,
   start: () => undefined,

@@ -24,10 +24,10 @@ export type { OutgoingUpdate, PromptResult, SessionUpdate, StopReason } from "./
 export { type Agent, type AgentConnection, agent } from "./peer/agent/agent.ts";
 export type {
   AgentDefinition,
-  AgentParts,
-  HandledRequest,
+  AgentOptions,
+  AgentRequest,
   LoginRequest,
-  OpenInfo,
+  OpenRequest,
   SessionHandlers,
 } from "./peer/agent/agent-definition.ts";
 export type {
@@ -35,7 +35,7 @@ export type {
   DisplayTerminalOptions,
   PermissionOptions,
   RunTool,
-  ToolCall,
+  ToolCallHandle,
   ToolCallStart,
 } from "./peer/agent/turn/tool-call.ts";
 export type { AgentSession, Inbox, InboxMessage, Turn, TurnClient } from "./peer/agent/turn/turn.ts";

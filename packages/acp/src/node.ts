@@ -1,6 +1,6 @@
 // The parts of the library that need Node: stdio, processes, files, terminals and the store.
 
-export type { DirectoryEntry, RemoveOptions } from "./node/files/directory-entries.ts";
+export type { FolderEntry, RemoveOptions } from "./node/files/directory-entries.ts";
 export type { FileErrorData, FileErrorReason } from "./node/files/file-error.ts";
 export { type LocalFiles, type LocalFilesOptions, localFiles } from "./node/files/local-files.ts";
 export type { FileFacts, TextFile } from "./node/files/read-file.ts";

@@ -8,7 +8,7 @@ import {
   client,
   httpTransport,
   type SessionUpdate,
-  type ToolCall,
+  type ToolCallHandle,
   type Turn,
   webSocketTransport,
 } from "../src/index.ts";
@@ -270,7 +270,7 @@ const warned: readonly [name: string, prompt: (turn: Turn) => unknown, message: 
   [
     "a change of a tool call that has ended",
     async (turn) => {
-      let call: ToolCall | undefined;
+      let call: ToolCallHandle | undefined;
       await turn.tool({ title: "T" }, (tool) => {
         call = tool;
       });

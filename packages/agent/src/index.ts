@@ -13,6 +13,7 @@ export {
   type ModelFacts,
   type ModelMessage,
   type ModelRequest,
+  type ModelWait,
   type Price,
   type StopCause,
   type TextPart,
@@ -21,7 +22,6 @@ export {
   type ToolCallPart,
   type ToolDescription,
   type ToolOutcome,
-  type Wait,
 } from "./model/model.ts";
 export type { LastingGrants, LastingSubject } from "./permissions/lasting-grants.ts";
 export type { AutoApproval } from "./permissions/modes.ts";
@@ -33,12 +33,11 @@ export {
   type Access,
   type AgentCommand,
   type AgentTerminals,
+  type BackgroundJob,
+  type BackgroundJobs,
   type CommandHolder,
   type CommandSandbox,
-  type Draft,
-  type Job,
   type JobCommand,
-  type Jobs,
   type Mode,
   type PreparedCall,
   type Presentation,
@@ -47,6 +46,7 @@ export {
   type SubagentReport,
   type SubagentTask,
   type Tool,
+  type ToolCallDraft,
   type ToolContext,
   ToolError,
   type ToolResult,

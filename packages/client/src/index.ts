@@ -14,7 +14,7 @@ export type {
 export { connectAgent } from "./managed/connect-agent.ts";
 export type { ConnectAgentOptions, ManagedAgentEvent } from "./managed/connect-options.ts";
 export type { ManagedAgent } from "./managed/managed-agent.ts";
-export { type Problem, type ProblemKind, problemOf } from "./managed/problem.ts";
+export { type AgentProblem, type AgentProblemKind, problemOf } from "./managed/problem.ts";
 export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
 export {
   type AttachedText,

@@ -1,7 +1,7 @@
 // The entry point of the permission policy and its rules.
 
 export type { PermissionDecision } from "./gate/decision.ts";
-export type { Overlay } from "./gate/gate-options.ts";
+export type { UnsavedTexts } from "./gate/gate-options.ts";
 export {
   type PermissionPolicy,
   type PermissionPolicyOptions,
@@ -30,5 +30,5 @@ export { parseRule, type RuleContext, ruleText } from "./rules/rule-text.ts";
 export { canonicalPath } from "./subjects/canonical-path.ts";
 export { commandSubject } from "./subjects/command-subject.ts";
 export { shownSource } from "./subjects/shown-text.ts";
-export type { Effect, Operation, Scope, Subject } from "./subjects/subject.ts";
+export type { PermissionScope, RuleEffect, RuleSubject, SubjectOperation } from "./subjects/subject.ts";
 export { commandText, summaryOf } from "./subjects/summary.ts";

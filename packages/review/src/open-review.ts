@@ -16,7 +16,7 @@ export interface ReviewOptions {
   /** The folders that the agent works in, absolute. A folder inside a repository stands for the whole repository. */
   readonly roots: readonly string[];
   /** A folder of ours, absolute, for objects, indexes and contents. It is made if it is missing. */
-  readonly home: string;
+  readonly stateFolder: string;
   /**
    * The name of the session, unique in its first root. Its turns are stored: opened again under this name, in another
    * process too, earlier turns can be seen and undone. Without a name, the turns live as long as the review.
@@ -34,7 +34,7 @@ export interface ReviewOptions {
  *
  * @param options - The folders, and where to store.
  * @throws {TypeError} When a path is not absolute, or there is no root.
- * @throws {Error} When nothing can be stored in `home`. The message says why and what to do.
+ * @throws {Error} When nothing can be stored in `stateFolder`. The message says why and what to do.
  * @example
  * ```ts
  * import { mkdtemp, writeFile } from "node:fs/promises";
@@ -43,7 +43,7 @@ export interface ReviewOptions {
  * import { openReview } from "@parley/review";
  *
  * const folder = await mkdtemp(join(tmpdir(), "review-"));
- * await using review = await openReview({ roots: [folder], home: await mkdtemp(join(tmpdir(), "home-")) });
+ * await using review = await openReview({ roots: [folder], stateFolder: await mkdtemp(join(tmpdir(), "home-")) });
  * await review.beginTurn("say hello");
  * await writeFile(join(folder, "hello.txt"), "hello\n");
  * const { changes } = await review.endTurn();
@@ -60,7 +60,7 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
     throw new TypeError(`openReview: there is no option ${unknown}; the options are ${known}`);
   }
   const { env = process.env } = options;
-  for (const path of [...options.roots, options.home]) {
+  for (const path of [...options.roots, options.stateFolder]) {
     if (!isAbsolute(path)) throw new TypeError(`wanted an absolute path, got ${JSON.stringify(path)}`);
   }
   if (options.roots.length === 0)
@@ -68,7 +68,7 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
   const limits = { ...defaultLimits, ...options.limits };
   const roots = [...new Set(await Promise.all(options.roots.map((root) => realpath(root))))];
   const { home, folder } = await openFolder(options, roots, limits.storedBytes).catch((error: unknown) => {
-    throw folderProblem(options.home, error);
+    throw folderProblem(options.stateFolder, error);
   });
   const ending = new AbortController();
   const sources = new Sources({
@@ -89,15 +89,15 @@ export async function openReview(options: ReviewOptions): Promise<Review> {
 }
 
 async function openFolder(options: ReviewOptions, roots: readonly string[], storedBytes: number) {
-  await mkdir(options.home, { recursive: true, mode: 0o700 });
-  const home = await realpath(options.home);
+  await mkdir(options.stateFolder, { recursive: true, mode: 0o700 });
+  const home = await realpath(options.stateFolder);
   return { home, folder: await openSessionFolder({ home, roots, session: options.session, storedBytes }) };
 }
 
 /** This package knows no protocol, so it does not import the check of the others. */
 const reviewKeys: Readonly<Record<keyof ReviewOptions, true>> = {
   roots: true,
-  home: true,
+  stateFolder: true,
   session: true,
   limits: true,
   env: true,

@@ -22,7 +22,12 @@ async function withFile(first: string, work: (file: Handle) => Promise<void>): P
   write(first);
   try {
     const open = () =>
-      openReview({ roots: [root], home: join(base, "ours"), env: { HOME: base }, session: "property" });
+      openReview({
+        roots: [root],
+        stateFolder: join(base, "ours"),
+        env: { HOME: base },
+        session: "property",
+      });
     const reopen = async (review: Review) => {
       await review.close();
       return open();

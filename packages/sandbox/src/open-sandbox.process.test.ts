@@ -275,7 +275,7 @@ test("a command of another process counts too, as long as that process lives", i
   const { base, home, work, open } = workplace(t);
   const program = `
     import { openSandbox } from "@parley/sandbox";
-    const sandbox = await openSandbox({ roots: [${JSON.stringify(work)}], home: ${JSON.stringify(home)} });
+    const sandbox = await openSandbox({ roots: [${JSON.stringify(work)}], homeFolder: ${JSON.stringify(home)} });
     sandbox.wrap({ command: "true", cwd: "/", env: {} });
     console.log("ready");
     process.stdin.resume();`;

@@ -134,7 +134,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     throw new SandboxError({ problem: "no_hosts", ...status.hostsProblem });
   }
   for (const folder of options.state ?? []) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { home = homedir(), env = process.env } = options;
+  const { homeFolder: home = homedir(), env = process.env } = options;
   const grounds = groundsOf(options, profile, home, env, await gitSettings(home, env, options.roots));
   const closed = grounds.roots.find((root) => !isReachable(root));
   if (closed !== undefined) throw new SandboxError(closedFolder(closed));

@@ -14,11 +14,11 @@ export const sqliteStoreKeys: Keys = { path: true, durability: true, create: tru
 /** The options of `LocalTerminalsOptions` (node/terminals/local-terminals.ts). */
 export const localTerminalsKeys: Keys = { cwd: true, env: true, maxTerminals: true, maxOutputByteLimit: true, killMs: true, pty: true, wrap: true, onOutput: true, onExit: true };
 
-/** The options of `AgentParts` (peer/agent/agent-definition.ts). */
-export const agentPartsKeys: Keys = { name: true, version: true, title: true, session: true, prompt: true, auth: true, providers: true, promptCapabilities: true, mcp: true, mcpServers: true, mcpAgents: true, mcpCapabilities: true, concurrentPrompts: true, extensions: true, editions: true, unstable: true, exposeErrors: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
+/** The options of `AgentOptions` (peer/agent/agent-definition.ts). */
+export const agentKeys: Keys = { name: true, version: true, title: true, session: true, prompt: true, auth: true, providers: true, promptCapabilities: true, mcp: true, mcpServers: true, mcpAgents: true, mcpCapabilities: true, concurrentPrompts: true, extensions: true, editions: true, unstable: true, exposeErrors: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
 
 /** Those of its groups. */
-export const agentPartsGroups: Readonly<Record<string, Keys>> = {
+export const agentGroups: Readonly<Record<string, Keys>> = {
   session: { open: true, close: true, onList: true, onDelete: true, setConfigOption: true, onArchive: true, onUnarchive: true, onStatus: true, onSetTitle: true, initialOptions: true, store: true, maxUnstored: true },
   auth: { methods: true, login: true, logout: true, isLoggedIn: true, status: true },
   providers: { list: true, set: true, disable: true },
@@ -35,10 +35,10 @@ export const toolCallStartKeys: Keys = { title: true, kind: true, name: true, lo
 export const loginKeys: Keys = { credentials: true, _meta: true, signal: true };
 
 /** The options of `ReopenOptions` (peer/client/client-connection.ts). */
-export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, known: true, onUpdate: true, onEntry: true };
+export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true };
 
 /** The options of `SessionOptions` (peer/client/client-connection.ts). */
-export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, known: true, onUpdate: true, onEntry: true, _meta: true, signal: true };
+export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true, _meta: true, signal: true };
 
 /** The options of `SessionQueryOptions` (peer/client/client-connection.ts). */
 export const sessionQueryKeys: Keys = { cwd: true, archived: true, cursor: true, _meta: true, signal: true };
@@ -58,6 +58,9 @@ export const callKeys: Keys = { signal: true, _meta: true };
 
 /** The options of `MetaOptions` (peer/client/session/client-session.ts). */
 export const metaKeys: Keys = { _meta: true };
+
+/** The options of `RedactorOptions` (redact/redactor.ts). */
+export const redactorKeys: Keys = { contents: true, homeFolder: true, names: true, secrets: true, mark: true };
 
 /** The options of `HttpTransportOptions` (transport/http/http-options.ts). */
 export const httpTransportKeys: Keys = { headers: true, fetch: true, cookies: true, allowPlainText: true, plainPost: true, limits: true, requestTimeoutMs: true, openTimeoutMs: true, closeTimeoutMs: true, silenceMs: true, heartbeatMs: true, maxRetries: true, backoffMs: true, onCut: true };

@@ -65,7 +65,7 @@ test("a signal that is first looked at after the cancel is aborted already, and 
   const { peer } = withBarePeer({
     async request(_method, _params, request) {
       await gate.promise;
-      return [request.cancelled, request.signal.aborted];
+      return [request.isCancelled, request.signal.aborted];
     },
   });
   peer.send(call(1));

@@ -344,7 +344,7 @@ export class RunningRequest implements IncomingRequest {
     return this.batch !== undefined;
   }
 
-  get cancelled(): boolean {
+  get isCancelled(): boolean {
     return this.#abortReason !== undefined;
   }
 

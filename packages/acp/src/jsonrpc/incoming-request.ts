@@ -12,7 +12,7 @@ export interface IncomingRequest {
   /** Aborts when the peer cancels this request or the connection closes. Pass it to everything that takes one. */
   readonly signal: AbortSignal;
   /** Whether the peer has cancelled this request or the connection is closing. */
-  readonly cancelled: boolean;
+  readonly isCancelled: boolean;
   /** Whether it is part of a batch. Its answer is then sent together with the others of the batch. */
   readonly isBatched: boolean;
   /** Runs the callback right after the reply has been queued, before anything later; at once if it already was. */

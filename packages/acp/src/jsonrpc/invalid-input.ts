@@ -102,7 +102,7 @@ export class InvalidInput {
     if (this.#logged++ < maxLogLinesPerSecond) {
       log("warn", "refused a frame", { kind: fault.kind, bytes: fault.bytes });
     }
-    if (!fault.cutOff) this.#answerFault(fault);
+    if (!fault.isCutOff) this.#answerFault(fault);
     this.#giveUpWhenTooMany();
   }
 

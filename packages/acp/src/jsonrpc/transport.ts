@@ -72,7 +72,7 @@ export interface Fault {
   /** The end of a frame that is longer than its head, at most 2 KiB, to find an id at the end. */
   readonly tail?: string;
   /** Input ended in the middle of the frame: it is counted but not answered. */
-  readonly cutOff?: boolean;
+  readonly isCutOff?: boolean;
 }
 
 /** Why a transport ended. After `eof` output can still be written, after every other kind it cannot. */

@@ -9,9 +9,9 @@ import { sqliteStore } from "../node.ts";
 import {
   type EntryBody,
   memoryStore,
-  readEntry,
+  parseEntry,
   type StoredEntry,
-  storedEntry,
+  serializeEntry,
   upgradeEntry,
 } from "../store.ts";
 import { collect, promptAt, recordOf } from "../testing/contracts/store-samples.ts";
@@ -46,11 +46,11 @@ const refusal = {
 };
 
 test("an entry is the same after it was stored and read", () => {
-  for (const entry of current) assert.deepEqual(readEntry(storedEntry(entry)), entry);
+  for (const entry of current) assert.deepEqual(parseEntry(serializeEntry(entry)), entry);
 });
 
 test("the text of a stored update is the update, and of a stored prompt its other fields", () => {
-  const [prompt, update] = current.map(storedEntry);
+  const [prompt, update] = current.map(serializeEntry);
   assert.deepEqual(prompt, {
     format: 1,
     seq: 1,
@@ -62,9 +62,9 @@ test("the text of a stored update is the update, and of a stored prompt its othe
 });
 
 test("a stored entry of a newer format, and one whose text is no object, are refused", () => {
-  assert.throws(() => readEntry(newer), refusal);
+  assert.throws(() => parseEntry(newer), refusal);
   for (const text of ["", "[", "7", "[]", "null"])
-    assert.throws(() => readEntry({ ...promptAt(1), text }), { name: "TypeError" }, text);
+    assert.throws(() => parseEntry({ ...promptAt(1), text }), { name: "TypeError" }, text);
 });
 
 test("a file of the first version of the store is upgraded, and its entries are read", async () => {
@@ -86,7 +86,7 @@ test("a file of the first version of the store is upgraded, and its entries are 
   db.exec(`UPDATE session SET last_seq = ${old.length}; PRAGMA user_version = 1000`);
   db.close();
   const upgraded = sqliteStore({ path });
-  assert.deepEqual((await collect(upgraded, "a")).map(readEntry), current);
+  assert.deepEqual((await collect(upgraded, "a")).map(parseEntry), current);
   await upgraded.claim("a");
   await upgraded.append("a", [promptAt(4)]);
   assert.deepEqual(await collect(upgraded, "a", 4), [promptAt(4)]);

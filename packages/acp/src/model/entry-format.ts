@@ -18,13 +18,13 @@ export const entryFormat = 1;
  * @returns The entry, with its content as JSON text.
  * @throws {TypeError} When JSON cannot express the content.
  * @example
- * import { type Entry, type SessionStore, storedEntry } from "@parley/acp/store";
+ * import { type Entry, type SessionStore, serializeEntry } from "@parley/acp/store";
  *
  * export async function copyTo(store: SessionStore, sessionId: string, entries: readonly Entry[]): Promise<void> {
- *   await store.append(sessionId, entries.map(storedEntry));
+ *   await store.append(sessionId, entries.map(serializeEntry));
  * }
  */
-export function storedEntry(entry: Entry): StoredEntry {
+export function serializeEntry(entry: Entry): StoredEntry {
   const { format, seq, time, kind, ...rest } = entry;
   if (entry.kind !== "update") return { format, seq, time, kind, text: JSON.stringify(rest) };
   const { update } = entry;
@@ -39,15 +39,15 @@ export function storedEntry(entry: Entry): StoredEntry {
  * @throws {TypeError} When its text is not a JSON object, or lacks what its kind must have.
  * @throws {RequestError} Of kind "unavailable", when a newer version of the library wrote the entry.
  * @example
- * import { type Entry, readEntry, type SessionStore } from "@parley/acp/store";
+ * import { type Entry, parseEntry, type SessionStore } from "@parley/acp/store";
  *
  * export async function history(store: SessionStore, sessionId: string): Promise<Entry[]> {
  *   const entries: Entry[] = [];
- *   for await (const stored of store.entries(sessionId)) entries.push(readEntry(stored));
+ *   for await (const stored of store.entries(sessionId)) entries.push(parseEntry(stored));
  *   return entries;
  * }
  */
-export function readEntry(stored: StoredEntry): Entry {
+export function parseEntry(stored: StoredEntry): Entry {
   const { format, seq, time, kind, text }: Partial<StoredEntry> = stored; // a store may give anything
   if (typeof format === "number" && format !== entryFormat) throw newerFormat(seq, format);
   let value: unknown;

@@ -5,7 +5,6 @@ import type {
   AvailableCommand,
   AvailableCommandInput,
   AvailableCommandsUpdate,
-  Command,
   ConfigOptionUpdate,
   McpServer,
   McpServerStdio,
@@ -14,6 +13,7 @@ import type {
   PlanUpdateContent,
   SessionConfigOption,
   SessionUpdate,
+  SlashCommand,
   TextCommandInput,
   UnknownUpdate,
 } from "./types.gen.ts";
@@ -25,7 +25,7 @@ export type OutgoingCommandInput =
 
 /** A slash command to offer. Without a `type` it is a plain command. */
 export type OutgoingCommand =
-  | (Omit<Command, "input"> & { readonly type?: "command"; readonly input?: OutgoingCommandInput })
+  | (Omit<SlashCommand, "input"> & { readonly type?: "command"; readonly input?: OutgoingCommandInput })
   | Exclude<AvailableCommand, { readonly type: "command" }>;
 
 /** An option to offer. Without a `type` it is a choice between values, or an on/off option if its value is a boolean. */

@@ -3,7 +3,7 @@
 import type { ArchiveFilter } from "./agent-status.ts";
 import type { JsonValue } from "./custom-types.ts";
 
-/** An entry in the form that stores keep: the content is JSON text, which `readEntry` parses. */
+/** An entry in the form that stores keep: the content is JSON text, which `parseEntry` parses. */
 export interface StoredEntry {
   /** The version of the format. */
   readonly format: number;

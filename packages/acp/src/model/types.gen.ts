@@ -69,9 +69,9 @@ export type ToolCallStatus = "pending" | "in_progress" | "paused" | "completed" 
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
 export type ToolCallContent =
-  | ({ readonly type: "content" } & Content)
+  | ({ readonly type: "content" } & ToolCallContentBlock)
   | ({ readonly type: "diff" } & Diff)
-  | ({ readonly type: "terminal" } & Terminal)
+  | ({ readonly type: "terminal" } & ToolCallTerminal)
   | { readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown };
 
 /**
@@ -89,7 +89,7 @@ export type ContentBlock =
 /** Hints about content: for whom it is, how important it is, and how old. */
 export interface Annotations {
   /** For whom it is. */
-  readonly audience?: readonly Role[];
+  readonly audience?: readonly ContentAudience[];
   /** When it was last changed (RFC 3339). */
   readonly lastModified?: string;
   /** How important it is: from 0, hardly, to 1, very. */
@@ -101,7 +101,7 @@ export interface Annotations {
  * For whom content is: the model or the user.
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
-export type Role = "assistant" | "user" | `_${string}` | UnknownTag;
+export type ContentAudience = "assistant" | "user" | `_${string}` | UnknownTag;
 
 /** Text, usually Markdown. */
 export interface TextContent {
@@ -194,7 +194,7 @@ export interface EmbeddedResource {
 }
 
 /** Content of a tool call. */
-export interface Content {
+export interface ToolCallContentBlock {
   readonly content: ContentBlock;
   readonly _meta?: Meta;
 }
@@ -268,7 +268,7 @@ export interface Diff {
 export type TerminalId = string;
 
 /** A terminal that a tool call shows. */
-export interface Terminal {
+export interface ToolCallTerminal {
   readonly terminalId: TerminalId;
   readonly _meta?: Meta;
 }
@@ -573,7 +573,7 @@ export interface SessionConfigBoolean {
  * Newer peers send further kinds: give a `switch` over it a `default:`.
  */
 export type AvailableCommand =
-  | ({ readonly type: "command" } & Command)
+  | ({ readonly type: "command" } & SlashCommand)
   | ({ readonly type: `_${string}` | UnknownTag; readonly [key: string]: unknown } & {
   readonly name: string;
   readonly description: string;
@@ -595,7 +595,7 @@ export interface TextCommandInput {
 }
 
 /** A plain slash command. */
-export interface Command {
+export interface SlashCommand {
   /** The name, without "/". */
   readonly name: string;
   /** Says what it does. */
@@ -654,7 +654,7 @@ export interface RunningStateUpdate {
 }
 
 /** An error as the protocol has it. In a result it is a `PromptError`. */
-export interface Error {
+export interface TurnError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly data?: ErrorData;
@@ -681,7 +681,7 @@ export interface SessionNotFoundErrorData {
 
 /** A turn that ended with an error. */
 export interface ErrorStopReason {
-  readonly error?: Error;
+  readonly error?: TurnError;
 }
 
 /**

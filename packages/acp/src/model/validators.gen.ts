@@ -2,7 +2,7 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isDateTime, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooFew, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../validation/failure.ts";
-import { DiffPathChange_, DiffPathPairChange_, isElicitationSchemaType, AuthMethod_other, SessionConfigBoolean_, AvailableCommand_other, StateUpdate_idle_end_turn, StateUpdate_idle_untagged, Error, SessionUpdate_state_update_idle_end_turn, SessionUpdate_state_update_idle_untagged, PlanUpdateContent_other } from "../validation/shapes.gen.ts";
+import { DiffPathChange_, DiffPathPairChange_, isElicitationSchemaType, AuthMethod_other, SessionConfigBoolean_, AvailableCommand_other, StateUpdate_idle_end_turn, StateUpdate_idle_untagged, SessionUpdate_state_update_idle_end_turn, SessionUpdate_state_update_idle_untagged, PlanUpdateContent_other } from "../validation/shapes.gen.ts";
 
 function ending3(v: any, mode: number, n: number, known: string, outer = ""): Failure | undefined {
   {
@@ -310,11 +310,11 @@ function ToolCallContent(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "content":
-    return Content_(v, mode, n + 1, "type");
+    return ToolCallContentBlock_(v, mode, n + 1, "type");
     case "diff":
     return Diff_(v, mode, n + 1, "type");
     case "terminal":
-    return Terminal_(v, mode, n + 1, "type");
+    return ToolCallTerminal_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return undefined;
   return wrongValue("/type", "\"content\", \"diff\", \"terminal\" or another string, of your own with a leading \"_\"", tag);
@@ -590,7 +590,7 @@ function EmbeddedResource_(v: any, mode: number, n: number, outer: string): Fail
   return ending3(v, mode, n, "resource annotations _meta", outer);
 }
 
-function Content_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+function ToolCallContentBlock_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   {
     const f = ContentBlock(v.content, mode);
@@ -703,7 +703,7 @@ function Diff_(v: any, mode: number, n: number, outer: string): Failure | undefi
   return ending3(v, mode, n, "path newText oldText changes patch _meta", outer);
 }
 
-function Terminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+function ToolCallTerminal_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 1;
   if (typeof v.terminalId !== "string") return wrongType("/terminalId", "string", v.terminalId);
   if (v._meta === undefined && (mode & 1073741825) === 0) return undefined;
@@ -1363,7 +1363,7 @@ export function AvailableCommand(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "command":
-    return Command_(v, mode, n + 1, "type");
+    return SlashCommand_(v, mode, n + 1, "type");
   }
   if (typeof tag === "string" && ((mode & 16) === 0 || tag.startsWith("_"))) return AvailableCommand_other(v, mode, n + 1);
   return wrongValue("/type", "\"command\" or another string, of your own with a leading \"_\"", tag);
@@ -1388,7 +1388,7 @@ function TextCommandInput_(v: any, mode: number, n: number, outer: string): Fail
   return ending3(v, mode, n, "hint _meta", outer);
 }
 
-function Command_(v: any, mode: number, n: number, outer: string): Failure | undefined {
+function SlashCommand_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   n += 2;
   if (typeof v.name !== "string") return wrongType("/name", "string", v.name);
   if (typeof v.description !== "string") return wrongType("/description", "string", v.description);
@@ -1479,7 +1479,7 @@ function BackgroundWork(v: any, mode: number): Failure | undefined {
   const tag = v.type;
   switch (tag) {
     case "terminal":
-    return Terminal_(v, mode, n + 1, "type");
+    return ToolCallTerminal_(v, mode, n + 1, "type");
     case "tool_call":
     return BackgroundToolCall_(v, mode, n + 1, "type");
     case "subagent":
@@ -1514,13 +1514,30 @@ function RunningStateUpdate_(v: any, mode: number, n: number, outer: string): Fa
   return ending3(v, mode, n, "background _meta", outer);
 }
 
+function TurnError(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 2;
+  if (!Number.isInteger(v.code) || v.code < -2147483648 || v.code > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", v.code);
+  if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
+  {
+    const x = v.data;
+    if (x !== undefined) n++;
+  }
+  if (mode & 1073741825) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, "code message data");
+  }
+  return undefined;
+}
+
 function ErrorStopReason_(v: any, mode: number, n: number, outer: string): Failure | undefined {
   {
     const x = v.error;
     if (x !== undefined) {
       n++;
       {
-        const f = Error(x, mode);
+        const f = TurnError(x, mode);
         if (f !== undefined) return within("/error", f);
       }
     }

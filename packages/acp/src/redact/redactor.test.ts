@@ -8,7 +8,8 @@ const github = ["ghp", "AbcdefGhijkl0123456789mnopqrstuvwx"].join("_");
 const webToken = ["eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0In0", "c2lnbmF0dXJlLXNpZ25hdHVyZQ"].join(".");
 const pem = ["-----BEGIN", "PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END", "PRIVATE KEY-----"].join(" ");
 
-const redactor = (options: RedactorOptions = {}) => withOptions({ home: "/srv/people/ann", ...options });
+const redactor = (options: RedactorOptions = {}) =>
+  withOptions({ homeFolder: "/srv/people/ann", ...options });
 
 const message = (value: object) => JSON.stringify({ jsonrpc: "2.0", ...value });
 

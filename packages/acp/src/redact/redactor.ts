@@ -1,7 +1,8 @@
 // Removes secrets, user names and, on request, contents from messages and entries, so that they can still be replayed.
 
-import { checkOptions, type Keys } from "../base/known-options.ts";
+import { checkOptions } from "../base/known-options.ts";
 import { isObject } from "../base/objects.ts";
+import { redactorKeys } from "../base/option-keys.gen.ts";
 import {
   address,
   countKey,
@@ -22,7 +23,7 @@ export interface RedactorOptions {
   /** Replaces the texts of messages and files too, but keeps their lengths. Default false. */
   readonly contents?: boolean | undefined;
   /** The home directory of the user, which is replaced. Default: only common ones, such as `/home/name`. */
-  readonly home?: string | undefined;
+  readonly homeFolder?: string | undefined;
   /** Whether to replace user names and home directories. Default true. */
   readonly names?: boolean | undefined;
   /** Known secrets, such as stored keys. Default: none. */
@@ -73,7 +74,7 @@ export interface Redactor {
  * console.log(clean.text("the password is hunter2-hunter2"));
  */
 export function redactor(options: RedactorOptions = {}): Redactor {
-  checkOptions("redactor", options, keys);
+  checkOptions("redactor", options, redactorKeys);
   return new SecretRedactor(options);
 }
 
@@ -90,12 +91,13 @@ class SecretRedactor implements Redactor {
   /** The stream that the current texts are pieces of. */
   #stream: string | undefined;
 
-  constructor({ contents = false, home = "", names = true, secrets = [], mark }: RedactorOptions = {}) {
+  constructor(options: RedactorOptions = {}) {
+    const { contents = false, homeFolder = "", names = true, secrets = [], mark } = options;
     this.#secrets = new Secrets(mark);
     this.#split = new SplitSecrets(this.#secrets);
     this.#contents = contents;
     this.#hidesNames = names;
-    this.#home = home;
+    this.#home = homeFolder;
     this.#secrets.give("redactor", secrets);
   }
 
@@ -395,5 +397,3 @@ function passwordsOf(url: string): string[] {
   const named = [...searchParams].flatMap(([key, value]) => (secretKey.test(key) ? [value] : []));
   return [password, decoded(password), ...named];
 }
-
-const keys: Keys<RedactorOptions> = { contents: true, home: true, names: true, secrets: true, mark: true };

@@ -47,7 +47,7 @@ export function frameParser(
   function refuse(text: string, cutOff: boolean): void {
     if (text.trim() === "") return;
     const found = fault("parse", text, byteLength(text));
-    sink.reject(cutOff ? { ...found, cutOff } : found);
+    sink.reject(cutOff ? { ...found, isCutOff: cutOff } : found);
   }
 
   function parse(text: string, cutOff: boolean): void {
@@ -74,7 +74,7 @@ export function frameParser(
       const text = isTooLarge ? undefined : platform.decode(frame);
       if (text !== undefined) return text;
       const found = bytesFault(isTooLarge ? "too_large" : "utf8", frame);
-      sink.reject(cutOff ? { ...found, cutOff } : found);
+      sink.reject(cutOff ? { ...found, isCutOff: cutOff } : found);
       return undefined;
     },
     frame: (text) => parse(text, false),

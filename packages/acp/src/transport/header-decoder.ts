@@ -40,7 +40,7 @@ export class HeaderDecoder implements FrameDecoder {
     const isInside = this.#header.size > 0 || this.#left !== undefined || this.#headers.length > 0;
     if (this.#dead || !isInside) return;
     const part = this.#left === undefined ? this.#header : this.#body;
-    this.#sink.reject({ ...fault("parse", part.headText(), part.size), cutOff: true });
+    this.#sink.reject({ ...fault("parse", part.headText(), part.size), isCutOff: true });
   }
 
   /** Reads one header line, or keeps the beginning of one. Returns the remaining bytes. */

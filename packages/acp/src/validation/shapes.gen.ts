@@ -570,23 +570,6 @@ export function Usage(v: any, mode: number): Failure | undefined {
   return ending(v, mode, n, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta");
 }
 
-export function Error(v: any, mode: number): Failure | undefined {
-  if (isNotObject(v)) return wrongType("", "object", v);
-  let n = 0;
-  n += 2;
-  if (!Number.isInteger(v.code) || v.code < -2147483648 || v.code > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", v.code);
-  if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
-  {
-    const x = v.data;
-    if (x !== undefined) n++;
-  }
-  if (mode & 1073741825) {
-    for (const _ in v) n--;
-    if (n !== 0) return strayKey(v, mode, "code message data");
-  }
-  return undefined;
-}
-
 export function ErrorCode(v: any, mode: number): Failure | undefined {
   if (!Number.isInteger(v) || v < -2147483648 || v > 2147483647) return wrongNumber("", "integer from -2147483648 to 2147483647", v);
   return undefined;

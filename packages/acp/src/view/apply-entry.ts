@@ -116,12 +116,12 @@ function apply(state: ViewState, known: Entry): void {
  * @example
  * import type { Entry } from "@parley/acp";
  * import { sqliteStore } from "@parley/acp/node";
- * import { readEntry } from "@parley/acp/store";
+ * import { parseEntry } from "@parley/acp/store";
  * import { viewFrom } from "@parley/acp/view";
  *
  * const store = sqliteStore("/var/lib/my-agent/sessions.db");
  * const entries: Entry[] = [];
- * for await (const entry of store.entries("session-1")) entries.push(readEntry(entry));
+ * for await (const entry of store.entries("session-1")) entries.push(parseEntry(entry));
  * console.log(viewFrom(entries).title);
  */
 export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): SessionView {

@@ -81,7 +81,7 @@ export function* pieces(bytes: Uint8Array, size: number): Generator<Uint8Array> 
 export function essence(events: readonly Event[]): unknown[] {
   return events.map((event) => {
     if (!("fault" in event)) return event;
-    const { kind, bytes, cutOff = false } = event.fault;
+    const { kind, bytes, isCutOff: cutOff = false } = event.fault;
     return { kind, bytes, cutOff };
   });
 }

@@ -1,12 +1,12 @@
 // Asks the user a question: with a form if the client has forms, else with the buttons of a permission request.
 
-import type { ToolCall, Turn } from "@parley/acp";
+import type { ToolCallHandle, Turn } from "@parley/acp";
 import { oneLine, unlinked } from "../text/safe-text.ts";
 
 /** Resolves with undefined when the user does not answer. */
 export async function askUser(
   turn: Turn,
-  { call, title }: { readonly call: ToolCall; readonly title: string },
+  { call, title }: { readonly call: ToolCallHandle; readonly title: string },
   question: string,
   options: readonly string[],
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry } from "@parley/acp";
-import { memoryStore, readEntry, type SessionStore, storedEntry } from "@parley/acp/store";
+import { memoryStore, parseEntry, type SessionStore, serializeEntry } from "@parley/acp/store";
 import {
   calls,
   connected,
@@ -126,7 +126,7 @@ inEveryVersion(
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const entry of store.entries(sessionId)) entries.push(readEntry(entry));
+  for await (const entry of store.entries(sessionId)) entries.push(parseEntry(entry));
   return entries;
 }
 
@@ -136,7 +136,7 @@ async function copyOf(store: SessionStore, sessionId: string, length = Infinity)
   const record = await store.get(sessionId);
   assert.ok(record !== undefined);
   await copy.create(record);
-  await copy.append(sessionId, (await entriesOf(store, sessionId)).slice(0, length).map(storedEntry));
+  await copy.append(sessionId, (await entriesOf(store, sessionId)).slice(0, length).map(serializeEntry));
   await copy.release(sessionId);
   return copy;
 }

@@ -3,7 +3,7 @@
 import type { Turn } from "@parley/acp";
 import { extensionIn, retryKey } from "@parley/acp/extensions";
 import { type AssistantPart, assistantMessage } from "../model/assistant-message.ts";
-import type { Model, ModelRequest, StopCause, TokenUsage, ToolCallPart, Wait } from "../model/model.ts";
+import type { Model, ModelRequest, ModelWait, StopCause, TokenUsage, ToolCallPart } from "../model/model.ts";
 import { ModelError } from "../model/model.ts";
 import { withdraw } from "../session/withdraw.ts";
 import type { Tool } from "../tools/base/tool.ts";
@@ -23,7 +23,7 @@ export interface ModelStep {
 
 /** A request of a step. `onWait` is also called when a pause was followed by an answer: with undefined. */
 export interface StepRequest extends Omit<ModelRequest, "signal" | "onWait"> {
-  readonly onWait?: (wait: Wait | undefined) => void;
+  readonly onWait?: (wait: ModelWait | undefined) => void;
 }
 
 /** `tools` are those of all modes. Calls `keep` with the parts of the answer before it returns or throws. */
@@ -39,7 +39,7 @@ export async function modelStep(
   let hasText = false;
   let isWaiting = false;
   const say = request.onWait ?? sayWait(turn);
-  const onWait = (wait: Wait) => {
+  const onWait = (wait: ModelWait) => {
     isWaiting = true;
     say(wait);
   };
@@ -92,7 +92,9 @@ export async function modelStep(
 const brokenOff = "This call was not run: the answer broke off, and the model is asked again.";
 
 /** Tells the user of a pause before a request is repeated, and of its end. Clients that know no pauses get a thought. */
-export function sayWait(turn: Pick<Turn, "think" | "update" | "client">): (wait: Wait | undefined) => void {
+export function sayWait(
+  turn: Pick<Turn, "think" | "update" | "client">,
+): (wait: ModelWait | undefined) => void {
   return (wait) => {
     if (extensionIn(turn.client.capabilities._meta, retryKey) !== true) {
       if (wait === undefined) return;

@@ -1,6 +1,6 @@
 // Runs one tool call: finds the tool, asks for permission, runs it and reports the outcome to user and model.
 
-import { type PermissionOptions, RequestError, type ToolCall } from "@parley/acp";
+import { type PermissionOptions, RequestError, type ToolCallHandle } from "@parley/acp";
 import { isObject, optional } from "@parley/acp/jsonrpc";
 import type { Meta } from "@parley/acp/model";
 import { callAfter, callBefore, type HookedCall, type Hooks } from "../hooks/hooks.ts";
@@ -46,9 +46,9 @@ export interface RunCallOptions {
   touched(access: Access): void;
   readonly hooks: Hooks | undefined;
   /** The call of the subagent that makes this one. */
-  readonly parent?: { readonly call: ToolCall; readonly name: string };
+  readonly parent?: { readonly call: ToolCallHandle; readonly name: string };
   /** Has a subagent work on a task of a call. */
-  delegate?(task: SubagentTask, call: ToolCall): Promise<SubagentReport>;
+  delegate?(task: SubagentTask, call: ToolCallHandle): Promise<SubagentReport>;
 }
 
 /** Rejects only when the turn or the subagent is cancelled; any other failure becomes the outcome. */
@@ -270,7 +270,7 @@ async function perform(
   part: ToolCallPart,
   prepared: PreparedCall,
   options: RunCallOptions,
-  call: ToolCall,
+  call: ToolCallHandle,
 ): Promise<ToolOutcome> {
   try {
     const snapshot = options.turn.session.data.undo.before(prepared.access, options.turn, call.signal);
@@ -355,8 +355,8 @@ async function mayKeep(turn: CodingTurn, context: ToolContext, paths: readonly s
   }
 }
 
-function runContext({ turn, context, delegate }: RunCallOptions, call: ToolCall, title: string): RunContext {
-  const { session } = turn;
+function runContext(options: RunCallOptions, call: ToolCallHandle, title: string): RunContext {
+  const { turn, context, delegate } = options;
   return {
     ...context,
     signal: call.signal,
@@ -371,12 +371,12 @@ function runContext({ turn, context, delegate }: RunCallOptions, call: ToolCall,
     ask: (question, options) => askUser(turn, { call, title }, question, options),
     background(start, run) {
       // its end is shown on the background call itself
-      void session.runInBackground(start, run).catch(() => undefined);
+      void turn.session.runInBackground(start, run).catch(() => undefined);
     },
     modes: {
-      current: session.data.modeNow(session),
+      current: turn.session.data.modeNow(turn.session),
       switchTo: async (mode) => {
-        session.data.chooseMode(session, mode);
+        turn.session.data.chooseMode(turn.session, mode);
       },
     },
   };

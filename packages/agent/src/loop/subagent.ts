@@ -1,6 +1,6 @@
 // Runs a subagent: the same model with a conversation of its own and tools that only read. The model that asked gets its report.
 
-import type { ToolCall } from "@parley/acp";
+import type { ToolCallHandle } from "@parley/acp";
 import type { Hooks } from "../hooks/hooks.ts";
 import { type Model, ModelError } from "../model/model.ts";
 import { answerTokens, excessTokens } from "../session/compaction.ts";
@@ -42,7 +42,7 @@ const spent = "the subagents of this turn have made as many requests as they may
 /** Throws ToolError when it fails, and rejects when its call is cancelled. */
 export async function runSubagent(
   task: SubagentTask,
-  call: ToolCall,
+  call: ToolCallHandle,
   options: SubagentOptions,
 ): Promise<SubagentReport> {
   const work = new Subagent(task, call, options);
@@ -59,7 +59,7 @@ export async function runSubagent(
 
 class Subagent {
   readonly #task: SubagentTask;
-  readonly #call: ToolCall;
+  readonly #call: ToolCallHandle;
   readonly #options: SubagentOptions;
   readonly #tools: readonly Tool[];
   readonly #system: string;
@@ -70,7 +70,7 @@ class Subagent {
   readonly #guard = new LoopGuard();
   #counted: CodingSessionState["counted"];
 
-  constructor(task: SubagentTask, call: ToolCall, options: SubagentOptions) {
+  constructor(task: SubagentTask, call: ToolCallHandle, options: SubagentOptions) {
     this.#task = task;
     this.#call = call;
     this.#options = options;

@@ -98,11 +98,11 @@ export interface ModelRequest {
   /** Aborts the request. The stream then throws ModelError "aborted". */
   readonly signal: AbortSignal;
   /** Called before each pause of a retry. */
-  readonly onWait?: ((wait: Wait) => void) | undefined;
+  readonly onWait?: ((wait: ModelWait) => void) | undefined;
 }
 
 /** A pause before a request is repeated. */
-export interface Wait {
+export interface ModelWait {
   /** The kind of the failure. */
   readonly kind: ModelErrorKind;
   /** The failure in words, for the user. */

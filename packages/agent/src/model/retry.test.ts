@@ -11,7 +11,7 @@ import {
   withFake,
 } from "../../test/fake-provider/asking.ts";
 import { failed, streamed } from "../../test/fake-provider/fake-provider.ts";
-import type { Wait } from "./model.ts";
+import type { ModelWait } from "./model.ts";
 
 const sonnet = "anthropic/claude-sonnet-5-5";
 const good = streamed(anthropicEvents({ blocks: [{ type: "text", pieces: ["Hello"] }] }));
@@ -78,7 +78,7 @@ test("x-should-retry: false is obeyed", async () => {
 
 test("the user learns of every pause before it", async () => {
   await withFake([limited({ "retry-after": "7" }), overloaded, good], async (fake) => {
-    const waits: Wait[] = [];
+    const waits: ModelWait[] = [];
     await ask(modelAt(fake.url, sonnet), { onWait: (wait) => waits.push(wait) });
     assert.deepEqual(
       waits.map(({ kind, delayMs, attempt }) => [kind, delayMs, attempt]),

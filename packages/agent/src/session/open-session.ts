@@ -1,6 +1,6 @@
 // Opens a session: checks its folders, sets its options and commands, and starts its MCP servers.
 
-import type { AgentSession, OpenInfo } from "@parley/acp";
+import type { AgentSession, OpenRequest } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStore } from "@parley/acp/store";
 import { questionsOf } from "../mcp/elicitation.ts";
@@ -27,7 +27,7 @@ interface OpenOptions {
 
 export async function openSession(
   session: AgentSession,
-  origin: OpenInfo["origin"],
+  origin: OpenRequest["origin"],
   {
     store,
     version,

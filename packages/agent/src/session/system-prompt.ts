@@ -5,7 +5,7 @@ import { type AgentSession, textOf } from "@parley/acp";
 import { type Family, familyHabits } from "../model/model-family.ts";
 import type { Mode } from "../permissions/modes.ts";
 import { type Skill, skillsSection } from "../skills/skills.ts";
-import type { Job } from "../tools/base/tool.ts";
+import type { BackgroundJob } from "../tools/base/tool.ts";
 import { shellProgram } from "../tools/commands/shell.ts";
 import { quotedRules, type RulesFile } from "./house-rules.ts";
 
@@ -45,7 +45,7 @@ export function situation(
     jobs,
     git,
     now,
-  }: { readonly jobs: readonly Job[]; readonly git?: string | undefined; readonly now: Date },
+  }: { readonly jobs: readonly BackgroundJob[]; readonly git?: string | undefined; readonly now: Date },
 ): string {
   const beside = jobs.map(({ id, command }) => `Running in the background: ${id} ${JSON.stringify(command)}`);
   const state = git === undefined ? [] : [git];

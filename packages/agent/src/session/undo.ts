@@ -173,7 +173,7 @@ export class SessionUndo {
       const { folder, session } = this.#options;
       this.#temporary ??= folder === undefined ? mkdtemp(join(tmpdir(), "parley-undo-")) : undefined;
       const home = folder ?? (await this.#temporary) ?? tmpdir();
-      return openReview({ roots: session.roots, home, session: session.sessionId });
+      return openReview({ roots: session.roots, stateFolder: home, session: session.sessionId });
     })();
     const opened = { roots, review };
     this.#opened = opened;

@@ -10,7 +10,7 @@ import {
   type ClientDefinition,
   client,
   type SessionUpdate,
-  type ToolCall,
+  type ToolCallHandle,
   type Turn,
 } from "@parley/acp";
 import type { ProtocolVersion } from "@parley/acp/internal";
@@ -95,7 +95,7 @@ export async function probe(t: TestContext, options: ProbeOptions = {}): Promise
     signal,
     ...(options.web && { web: options.web }),
   });
-  const runContext = (turn: Turn, call: ToolCall, signal: AbortSignal): RunContext => ({
+  const runContext = (turn: Turn, call: ToolCallHandle, signal: AbortSignal): RunContext => ({
     ...contextOf(turn, signal),
     call,
     connect: async (host) => options.connects?.includes(host) === true,

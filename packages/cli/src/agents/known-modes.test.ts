@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionQuestion, Subject } from "@parley/client/policy";
+import type { PermissionQuestion, RuleSubject } from "@parley/client/policy";
 import { endsQuestions, modeAllows } from "./known-modes.ts";
 
 const mode = (value: string, name = value) => ({ value, name });
@@ -30,13 +30,13 @@ test("modes of known agents in which nothing is asked are known by id or name, i
     assert.equal(endsQuestions(mode(each)), false, each);
 });
 
-function asked(subject: Partial<Subject>, more: Partial<PermissionQuestion> = {}): PermissionQuestion {
+function asked(subject: Partial<RuleSubject>, more: Partial<PermissionQuestion> = {}): PermissionQuestion {
   return {
     sessionId: "s",
     summary: "",
     subjects: [{ origin: "claim", operation: "write", ...subject }],
     reason: "",
-    always: false,
+    isAlwaysAsked: false,
     choices: [],
     signal: new AbortController().signal,
     ...more,
@@ -48,7 +48,7 @@ test("a mode that accepts edits allows a change, and neither a deletion, a comma
   assert.equal(modeAllows("claude", edits, asked({})), true);
   assert.equal(modeAllows("claude", edits, asked({ deletes: true })), false);
   assert.equal(modeAllows("claude", edits, asked({ operation: "exec" })), false);
-  assert.equal(modeAllows("claude", edits, asked({}, { always: true })), false);
+  assert.equal(modeAllows("claude", edits, asked({}, { isAlwaysAsked: true })), false);
   // what a mode means is known of known agents only
   assert.equal(modeAllows("other", edits, asked({})), false);
   assert.equal(modeAllows("claude", mode("plan"), asked({})), false);

@@ -45,7 +45,7 @@ export function endsQuestions(mode: NamedMode): boolean {
 
 /** Whether the agent would not have asked this in the mode. What is asked every time is not the agent's to decide. */
 export function modeAllows(agent: string, mode: NamedMode, question: PermissionQuestion): boolean {
-  const { always, subjects, request } = question;
+  const { isAlwaysAsked: always, subjects, request } = question;
   if (always || subjects.length === 0) return false;
   // our own agent says it
   const said = request?.options.flatMap(({ _meta }) => extensionIn(_meta, modesKey) ?? []) ?? [];

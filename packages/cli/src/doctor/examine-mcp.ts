@@ -62,7 +62,7 @@ async function nameOverStdio(
   // nothing of our environment is inherited
   const none = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
   const child = spawnTransport(found.path, args, {
-    env: { ...none, ...agentEnvironment({ env: declared, passes: [] }, process.env) },
+    env: { ...none, ...agentEnvironment({ env: declared, pass: [] }, process.env) },
     graceMs: 500,
   });
   const connection = new Connection(child, { noise: "skip", handlers: noHandlers });

@@ -25,7 +25,7 @@ export class LateHabit {
     const how = spec.transport === "stdio" ? [spec.command, ...spec.args] : [spec.url];
     const facts = JSON.stringify([how, info?.name, info?.version, edition]);
     this.#key = createHash("sha256").update(facts).digest("base64url").slice(0, 22);
-    this.#lateMs = spec.quirks?.lateMs;
+    this.#lateMs = spec.traits?.lateMs;
     this.#isRead = spec.transport === "stdio";
   }
 

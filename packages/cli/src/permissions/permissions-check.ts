@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { optional } from "@parley/acp/jsonrpc";
 import type { Verdict } from "@parley/client/internal";
-import { canonicalPath, commandSubject, type Subject } from "@parley/client/policy";
+import { canonicalPath, commandSubject, type RuleSubject } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
 import { readConfig } from "../settings/config-file.ts";
@@ -57,10 +57,10 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
 
 /** A command as it would run here. */
 async function inSandbox(
-  subject: Subject,
+  subject: RuleSubject,
   roots: readonly string[],
   profile: SandboxChoice,
-): Promise<Subject> {
+): Promise<RuleSubject> {
   if (subject.operation !== "exec" || profile === "off") return subject;
   const { sandboxStatus } = await import("@parley/sandbox");
   return (await sandboxStatus({ roots })).isAvailable ? { ...subject, sandbox: profile } : subject;
@@ -77,14 +77,14 @@ function verdictJson({ effect, reason, rule }: Verdict): object {
 
 const outside = "the path is outside the workspace; to add a directory, use --add-dir DIR";
 
-function isOutside({ path }: Subject, roots: readonly string[]): boolean {
+function isOutside({ path }: RuleSubject, roots: readonly string[]): boolean {
   if (path === undefined) return false;
   return !roots.some(
     (root) => !/^\.\.(?:[\\/]|$)/.test(relative(root, path)) && !isAbsolute(relative(root, path)),
   );
 }
 
-function subjectFrom(words: readonly string[], cwd: string): Subject {
+function subjectFrom(words: readonly string[], cwd: string): RuleSubject {
   const [operation = "", ...rest] = words;
   const [word = ""] = rest;
   if (operation === "")

@@ -1,7 +1,7 @@
 // Reads permission rules: of the machine, the user, and the file and options of a run.
 
 import { readFileSync, statSync } from "node:fs";
-import { type Effect, parsePolicy, parseRule, type Rule, RuleError } from "@parley/client/policy";
+import { parsePolicy, parseRule, type Rule, type RuleEffect, RuleError } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import { policyPath } from "../settings/data-folder.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";
@@ -56,7 +56,7 @@ export function configuredRules({ policy, allow = [], ask = [], deny = [] }: Run
   }
 }
 
-function typed(effect: Effect, text: string): Rule {
+function typed(effect: RuleEffect, text: string): Rule {
   try {
     return parseRule(text, { effect, origin: "launch", source: `--${effect}` });
   } catch (error) {

@@ -90,7 +90,7 @@ export function shownAnswers(
     { keys: "e", text: "no, say why" },
     { keys: "?", text: "more" },
   ];
-  return [...usual, ...(question.always ? [] : more)];
+  return [...usual, ...(question.isAlwaysAsked ? [] : more)];
 }
 
 /** Whatever the agent calls its options, a no is a no. */

@@ -6,7 +6,7 @@ import {
   commandText,
   type PermissionChoice,
   type PermissionQuestion,
-  type Subject,
+  type RuleSubject,
   shownSource,
   summaryOf,
 } from "@parley/client/policy";
@@ -34,7 +34,7 @@ export function questionLines(
   paint: Paint,
   { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
 ): string[] {
-  const { reason, always } = question;
+  const { reason, isAlwaysAsked: always } = question;
   const subjects = shownSubjects(question);
   const isSeveral = subjects.length > 1;
   // of something that is asked every time no more can be asked for
@@ -52,7 +52,7 @@ export function questionLines(
 }
 
 /** To delete a file is to write it, too. */
-function shownSubjects({ subjects }: PermissionQuestion): readonly Subject[] {
+function shownSubjects({ subjects }: PermissionQuestion): readonly RuleSubject[] {
   const gone = new Set(
     subjects.flatMap(({ deletes, path }) => (deletes && path !== undefined ? [path] : [])),
   );
@@ -80,7 +80,7 @@ function heading(question: PermissionQuestion, { agent, cwd }: QuestionSource): 
 
 /** The heading says what one thing is; of several each has its lines, and where each command runs. */
 function subjectLines(
-  subject: Subject,
+  subject: RuleSubject,
   { env = subject.env ?? {} }: PermissionQuestion,
   isSeveral: boolean,
   { cwd }: QuestionSource,
@@ -104,7 +104,7 @@ function subjectLines(
 /** Before the command and in full, those first that can make it do something else. */
 function variableLines(
   env: NonNullable<PermissionQuestion["env"]>,
-  notable: NonNullable<Subject["env"]>,
+  notable: NonNullable<RuleSubject["env"]>,
   paint: Paint,
 ): string[] {
   const rank = ([name]: [string, string]): number => (Object.hasOwn(notable, name) ? 0 : 1);

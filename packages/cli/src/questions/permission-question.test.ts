@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionQuestion, Subject } from "@parley/client/policy";
+import type { PermissionQuestion, RuleSubject } from "@parley/client/policy";
 import {
   choice,
   commandSubject as command,
@@ -19,7 +19,7 @@ async function asked(given: Partial<PermissionQuestion>, answers: readonly (stri
     summary: "run npm test (in /project)",
     subjects: [command],
     reason: "no rule applies to it",
-    always: false,
+    isAlwaysAsked: false,
     choices: usual,
     signal: new AbortController().signal,
     ...given,
@@ -122,7 +122,7 @@ test("the answers behind more count only after they were shown", async () => {
 
 test("what is asked every time can be answered with yes and no only, and the question says so", async () => {
   const choices = [choice("allow:once"), choice("deny:once")];
-  const { reply, shown } = await asked({ always: true, choices }, ["e", "?", "y"]);
+  const { reply, shown } = await asked({ isAlwaysAsked: true, choices }, ["e", "?", "y"]);
   assert.equal(reply, "allow:once");
   assert.match(shown, /no rule applies to it; this is asked every time\n/);
   assert.match(shown, / {2}y {2}yes, this once\n {2}n\/Enter no\n {2}Answer \(y, n\/Enter\): /);
@@ -145,13 +145,13 @@ test("V7 a command is shown whole, line by line, and nothing in it is hidden", a
 });
 
 test("V7 the variables of what an agent says are shown like those of what is done", async () => {
-  const claim: Subject = { ...command, origin: "claim", env: { RM: "evil \u001b[2J" } };
+  const claim: RuleSubject = { ...command, origin: "claim", env: { RM: "evil \u001b[2J" } };
   const { shown } = await asked({ subjects: [claim] }, ["n"]);
   assert.match(shown, /\n {2}with RM=evil \\u001b\[2J\n {4}npm test\n/);
 });
 
 test("V7 of several commands each has its directory and its variables, and of many files none is left out", async () => {
-  const other: Subject = { ...command, argv: ["make"], cwd: "/elsewhere", env: { RM: "evil" } };
+  const other: RuleSubject = { ...command, argv: ["make"], cwd: "/elsewhere", env: { RM: "evil" } };
   const both = await asked({ subjects: [command, other] }, ["n"]);
   assert.match(both.shown, /^\? run 2 commands, for claude\n/);
   assert.match(
@@ -160,7 +160,7 @@ test("V7 of several commands each has its directory and its variables, and of ma
   );
   const files = Array.from(
     { length: 40 },
-    (_, at): Subject => ({ origin: "claim", operation: "write", path: `/p/f${at}` }),
+    (_, at): RuleSubject => ({ origin: "claim", operation: "write", path: `/p/f${at}` }),
   );
   const { shown } = await asked({ subjects: [...files, other], summary: "cut" }, ["n"]);
   assert.match(shown, /^\? claude wants to do 41 things\n/);
@@ -175,10 +175,10 @@ test("V7 letters that look like others, and characters that nobody sees, are sho
 
 test("of what is asked every time the whole change is shown, as no more can be asked for", async () => {
   const newText = `${"x".repeat(5_000)}evil${"x".repeat(5_000)}\n${"line\n".repeat(200)}last`;
-  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/.git/config" }];
+  const subjects: RuleSubject[] = [{ origin: "op", operation: "write", path: "/project/.git/config" }];
   const given = { summary: "write .git/config", subjects, diff: { path: "/project/.git/config", newText } };
   const choices = [choice("allow:once"), choice("deny:once")];
-  const { shown } = await asked({ ...given, choices, always: true }, ["n"]);
+  const { shown } = await asked({ ...given, choices, isAlwaysAsked: true }, ["n"]);
   assert.match(shown, /xevilx/);
   assert.match(shown, /202 \+ last\n/);
   assert.doesNotMatch(shown, /more lines|more characters/);
@@ -188,7 +188,7 @@ test("all changes of a call are shown, each with its file", async () => {
   const diff = { path: "/p/a.ts", newText: "harmless" };
   const moreDiffs = [{ path: "/p/b.ts", newText: "evil" }];
   const subjects = ["a", "b"].map(
-    (name): Subject => ({ origin: "claim", operation: "write", path: `/p/${name}.ts` }),
+    (name): RuleSubject => ({ origin: "claim", operation: "write", path: `/p/${name}.ts` }),
   );
   const { shown } = await asked({ subjects, diff, moreDiffs }, ["n"]);
   assert.match(
@@ -199,7 +199,7 @@ test("all changes of a call are shown, each with its file", async () => {
 
 test("a change is shown once, and the rest of a long one on request", async () => {
   const newText = Array.from({ length: 100 }, (_, at) => `line ${at}`).join("\n");
-  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];
+  const subjects: RuleSubject[] = [{ origin: "op", operation: "write", path: "/project/a.ts" }];
   const given = { summary: "write /project/a.ts", subjects, diff: { path: "/project/a.ts", newText } };
   const short = await asked(given, ["y"]);
   assert.match(short.shown, /^\? write a\.ts, for claude\n {2}no rule applies to it\n/);
@@ -277,7 +277,7 @@ test("the patch of one file does not repeat the name that the heading has, and s
 
 test("a file that is deleted is named once, whatever else is said of it", async () => {
   const path = "/project/a.txt";
-  const file = (fields: object): Subject => ({ origin: "claim", operation: "write", path, ...fields });
+  const file = (fields: object): RuleSubject => ({ origin: "claim", operation: "write", path, ...fields });
   const patch = `diff --git ${path} ${path}\ndeleted file mode 100644\n--- ${path}\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n`;
   const { shown } = await asked({ subjects: [file({ deletes: true }), file({})], patch }, ["y"]);
   assert.match(

@@ -43,12 +43,14 @@ export async function askPermission(
     if (word === "" || word === "no") return noOf(question);
     const chosen = usual.find(({ letter }) => letter === word || (letter === "y" && word === "yes"));
     if (chosen !== undefined) return chosen.id;
-    if (word === "?" && !question.always) {
+    if (word === "?" && !question.isAlwaysAsked) {
       isExpanded = true;
       write(`${moreLines(question, source, paint, { columns }).join("\n")}\n`);
       continue;
     }
-    const reply = question.always ? "unknown" : await rareAnswer(answer, question, questions, isExpanded);
+    const reply = question.isAlwaysAsked
+      ? "unknown"
+      : await rareAnswer(answer, question, questions, isExpanded);
     if (reply === "unknown") write(`  ${notAnAnswer(answer)}\n`);
     else if (reply !== undefined) return reply;
   }

@@ -225,7 +225,7 @@ export class PromptRun {
     this.#entries.late.begin();
     this.#outcome = await prompt.result;
     if (agent.isOwn || !new LateHabit(running).mayBeLate) return;
-    const { lateMs } = running.spec.quirks ?? {};
+    const { lateMs } = running.spec.traits ?? {};
     await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
   }
 

@@ -1,6 +1,6 @@
 // Asks the user at the terminal, one question at a time.
 
-import type { Problem } from "@parley/client";
+import type { AgentProblem } from "@parley/client";
 import type { PermissionQuestion } from "@parley/client/policy";
 import { loginAsker } from "../agents/login-asker.ts";
 import type { LiveAsker } from "../live/live-agent.ts";
@@ -72,7 +72,7 @@ export function terminalAsker(
   };
 }
 
-function problemText({ kind, message }: Problem): string {
+function problemText({ kind, message }: AgentProblem): string {
   return `${kind === "crash" ? "the agent crashed" : "the agent cannot continue"}: ${safeLine(message)}`;
 }
 

@@ -81,7 +81,12 @@ export async function exportStored({ values, positionals, json }: Invocation): P
     const entries: Entry[] = [];
     for await (const entry of history.entries(session.id)) entries.push(entry);
     const secrets = knownSecrets();
-    return exportSession(session, entries, { format, secrets, home: homedir(), raw: values["raw"] === true });
+    return exportSession(session, entries, {
+      format,
+      secrets,
+      homeFolder: homedir(),
+      raw: values["raw"] === true,
+    });
   });
   if (typeof out !== "string") {
     // files and programs get it unchanged

@@ -22,7 +22,7 @@ test("our own agent gets what it reaches its providers and MCP servers with, and
   mkdirSync(join(home, "config"));
   writeFileSync(join(home, "config/config.json"), JSON.stringify({ agent }));
   const entry = readAgents(() => undefined).agents.get("parley");
-  const passes = entry !== undefined && "passes" in entry ? (entry.passes ?? []) : [];
+  const passes = entry !== undefined && "pass" in entry ? (entry.pass ?? []) : [];
   const isPassed = (name: string) =>
     passes.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : name === each));
   for (const name of [

@@ -35,7 +35,7 @@ export interface AgentSettings {
 
 export function readAgents(warn: (text: string) => void = warnOnStderr): AgentSettings {
   const config = readConfig(warn);
-  const ready = readyAgents({ command: launcher, passes: ownVariables(config), needs: ownNeeds() });
+  const ready = readyAgents({ command: launcher, pass: ownVariables(config), needs: ownNeeds() });
   const preferred = config.client?.agent ?? "parley";
   return { config, preferred, agents: configured(ready, config) };
 }

@@ -18,7 +18,7 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     throw usageError("--json needs --out FILE", "without --out, the trace itself is printed to stdout");
   await withTraceErrors(path, async () => {
     const secrets = knownSecrets();
-    const redacting = redactor({ contents: values.contents === true, home: homedir(), secrets });
+    const redacting = redactor({ contents: values.contents === true, homeFolder: homedir(), secrets });
     // a secret that is recognised late may also occur earlier, or in pieces
     for (let pass = 0; pass < 2; pass += 1) {
       for await (const _ of redactedLines(path, redacting));

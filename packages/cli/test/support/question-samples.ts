@@ -1,7 +1,7 @@
 // For tests: the questions that `run` asks line by line and chat asks in a sheet.
 
 import type { ElicitationQuestion } from "@parley/client";
-import type { PermissionChoice, Subject } from "@parley/client/policy";
+import type { PermissionChoice, RuleSubject } from "@parley/client/policy";
 
 /** The id has the form `effect:scope`. */
 export const choice = (id: string, more: Partial<PermissionChoice> = {}): PermissionChoice => {
@@ -20,7 +20,7 @@ export const usualChoices = [
   choice("option:0", { effect: "allow", scope: "session", name: "No", optionId: "yes", isExtra: true }),
 ];
 
-export const commandSubject: Subject = {
+export const commandSubject: RuleSubject = {
   origin: "op",
   operation: "exec",
   argv: ["npm", "test"],
@@ -36,7 +36,7 @@ export const editChoices = [
   choice("deny:once"),
 ];
 
-export const editSubject: Subject = { origin: "claim", operation: "write", path: "/project/src/a.ts" };
+export const editSubject: RuleSubject = { origin: "claim", operation: "write", path: "/project/src/a.ts" };
 
 export type FormQuestion = Extract<ElicitationQuestion, { mode: "form" }>;
 export type FormProperties = FormQuestion["requestedSchema"]["properties"];

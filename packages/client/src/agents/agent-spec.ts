@@ -31,7 +31,7 @@ export interface CommandSpec {
   /** How long the agent may take to answer `initialize`, in milliseconds. Default 60,000. */
   readonly handshakeTimeoutMs?: number | undefined;
   /** Known deviations of the agent. */
-  readonly quirks?:
+  readonly traits?:
     | {
         /** Whether it works better with its own file access, so that the client offers it none. Default false. */
         readonly ownFiles?: boolean | undefined;
@@ -56,7 +56,7 @@ export interface CommandSpec {
    * The variables that the agent gets from the environment of this process, besides those that every program needs.
    * `NAME_*` matches a prefix. Default: all except Parley's own secrets and the marks of other agents.
    */
-  readonly passes?: readonly string[] | undefined;
+  readonly pass?: readonly string[] | undefined;
   /** The command that installs the agent, shown when it is not found. */
   readonly install?: string | undefined;
   /** Whether its process runs in a sandbox (docs/sandbox.md). Default false. */
@@ -89,7 +89,7 @@ export interface SandboxNeeds {
 
 /** An agent on another machine. */
 export interface RemoteSpec
-  extends Pick<CommandSpec, "name" | "title" | "setup" | "edition" | "handshakeTimeoutMs" | "quirks"> {
+  extends Pick<CommandSpec, "name" | "title" | "setup" | "edition" | "handshakeTimeoutMs" | "traits"> {
   /** The address: `https:`, `wss:`, or `http:` and `ws:` on this machine. */
   readonly url: string;
   /** Default: "http" for `http:` and `https:`, otherwise "websocket". */

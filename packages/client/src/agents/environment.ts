@@ -41,14 +41,14 @@ const neverPassed = matcher([...marks, ...ours]);
  * @example
  * import { agentEnvironment } from "@parley/client/launch";
  *
- * const env = agentEnvironment({ passes: ["MY_*"], env: { MY_MODE: "fast" } }, process.env);
+ * const env = agentEnvironment({ pass: ["MY_*"], env: { MY_MODE: "fast" } }, process.env);
  * console.log(Object.keys(env));
  */
 export function agentEnvironment(
-  entry: Pick<CommandEntry, "env" | "passes">,
+  entry: Pick<CommandEntry, "env" | "pass">,
   environment: Environment,
 ): Record<string, string> {
-  const isPassed = entry.passes === undefined ? () => true : matcher([...basics, ...entry.passes]);
+  const isPassed = entry.pass === undefined ? () => true : matcher([...basics, ...entry.pass]);
   const passed = Object.entries(environment).filter(
     (variable): variable is [string, string] =>
       variable[1] !== undefined && isPassed(variable[0]) && !neverPassed(variable[0]),

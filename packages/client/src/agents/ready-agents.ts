@@ -24,8 +24,8 @@ type Row = readonly [
   command: string,
   passes: string,
   install: string,
-  more?: Pick<CommandEntry, "env" | "quirks"> & {
-    /** What it calls itself, if its quirks count however it is started. */
+  more?: Pick<CommandEntry, "env" | "traits"> & {
+    /** What it calls itself, if its traits count however it is started. */
     readonly info?: string;
   },
 ];
@@ -38,7 +38,7 @@ const known: readonly Row[] = [
     "claude-agent-acp",
     `${claudeVariables} ${cloudAccounts}`,
     "@agentclientprotocol/claude-agent-acp",
-    { quirks: noLateText },
+    { traits: noLateText },
   ],
   // it takes two to three seconds to exit
   [
@@ -47,7 +47,7 @@ const known: readonly Row[] = [
     "codex-acp",
     "OPENAI_* CODEX_*",
     "@agentclientprotocol/codex-acp",
-    { quirks: { graceMs: 5_000 } },
+    { traits: { graceMs: 5_000 } },
   ],
   // it takes the answer that a file does not exist for a failure, and then cannot create the file
   [
@@ -56,7 +56,7 @@ const known: readonly Row[] = [
     "gemini --acp",
     "GEMINI_* GOOGLE_*",
     "@google/gemini-cli",
-    { info: "gemini-cli", quirks: { ownFiles: true, exactTitles: true, ...lateText } },
+    { info: "gemini-cli", traits: { ownFiles: true, exactTitles: true, ...lateText } },
   ],
   [
     "opencode",
@@ -64,7 +64,7 @@ const known: readonly Row[] = [
     "opencode acp",
     `OPENCODE_* ${providerKeys} ${cloudAccounts}`,
     "opencode-ai",
-    { quirks: lateText },
+    { traits: lateText },
   ],
   [
     "goose",
@@ -81,7 +81,7 @@ const known: readonly Row[] = [
     "COPILOT_* GH_TOKEN GITHUB_TOKEN GH_HOST",
     "@github/copilot",
   ],
-  ["cline", "Cline", "cline --acp", `CLINE_* ${providerKeys}`, "cline", { quirks: lateText }],
+  ["cline", "Cline", "cline --acp", `CLINE_* ${providerKeys}`, "cline", { traits: lateText }],
   ["pi", "pi", "pi-acp", `PI_* ${providerKeys}`, "pi-acp"],
   ["kimi", "Kimi", "kimi acp", "KIMI_* MOONSHOT_*", "see https://github.com/MoonshotAI/kimi-cli"],
   ["vibe", "Mistral Vibe", "vibe-acp", "VIBE_* MISTRAL_*", "see https://github.com/mistralai/mistral-vibe"],
@@ -102,7 +102,7 @@ export interface OwnAgent {
   /** The command `parley` of this installation. */
   readonly command: string;
   /** Further variables that it gets. */
-  readonly passes?: readonly string[];
+  readonly pass?: readonly string[];
   /** What it needs in a sandbox. */
   readonly needs?: SandboxNeeds;
 }
@@ -133,13 +133,13 @@ export function readyAgents(own?: OwnAgent): readonly CommandEntry[] {
     `${parleyVariables} ${providerKeys} ${cloudAccounts}`,
   );
   const needs = own.needs ?? sandboxNeeds["parley"] ?? {};
-  return [{ ...ours, passes: [...(ours.passes ?? []), ...(own.passes ?? [])], needs }, ...others];
+  return [{ ...ours, pass: [...(ours.pass ?? []), ...(own.pass ?? [])], needs }, ...others];
 }
 
-/** The quirks of an agent that calls itself so. */
-export function quirksOf(info: string | undefined): NonNullable<CommandEntry["quirks"]> {
+/** The traits of an agent that calls itself so. */
+export function traitsOf(info: string | undefined): NonNullable<CommandEntry["traits"]> {
   const row = known.find(([, , , , , more]) => info !== undefined && more?.info === info);
-  return row?.[5]?.quirks ?? {};
+  return row?.[5]?.traits ?? {};
 }
 
 /**
@@ -153,10 +153,10 @@ export function quirksOf(info: string | undefined): NonNullable<CommandEntry["qu
  * console.log(hasExactTitles({}, "gemini-cli"));
  */
 export function hasExactTitles(
-  agent: { readonly quirks?: CommandEntry["quirks"] },
+  agent: { readonly traits?: CommandEntry["traits"] },
   info: string | undefined,
 ): boolean {
-  return agent.quirks?.exactTitles ?? quirksOf(info).exactTitles ?? false;
+  return agent.traits?.exactTitles ?? traitsOf(info).exactTitles ?? false;
 }
 
 function entry(
@@ -165,5 +165,5 @@ function entry(
   [command = "", ...args]: readonly string[],
   passes: string,
 ): CommandEntry {
-  return { name, title, origin: "ready", transport: "stdio", command, args, passes: passes.split(/\s+/) };
+  return { name, title, origin: "ready", transport: "stdio", command, args, pass: passes.split(/\s+/) };
 }

@@ -1,7 +1,7 @@
 // The lines of an audit log.
 
 import type { Redactor } from "@parley/acp/redact";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { targetText } from "../subjects/summary.ts";
 
 /**
@@ -75,7 +75,7 @@ export function unsealed(line: string): { readonly body: string; readonly mac: s
 }
 
 /** The target of a subject, with secrets in commands redacted. */
-export function auditTarget(subject: Subject, redactor: Redactor): string {
+export function auditTarget(subject: RuleSubject, redactor: Redactor): string {
   if (subject.path !== undefined) return subject.path;
   const { argv } = subject;
   const hidden = argv === undefined ? subject : { ...subject, argv: redactor.command(argv) };

@@ -4,7 +4,7 @@ import { agentEntries } from "@parley/client/config";
 import { readyAgents } from "@parley/client/launch";
 import { type ClientConfig, configuredAgents, configuredMcpServers, parseConfig } from "../config.ts";
 
-const ready = readyAgents({ command: "/opt/parley", passes: ["WORK_KEY"] });
+const ready = readyAgents({ command: "/opt/parley", pass: ["WORK_KEY"] });
 const agents = (config: ClientConfig["agents"]) =>
   agentEntries(ready, config === undefined ? {} : { agents: config });
 
@@ -28,7 +28,7 @@ test("agents of the config stand beside the known ones, in the shapes that other
     command: "/opt/mine",
     args: ["--acp"],
     env: { A: "1" },
-    passes: ["MINE_*"],
+    pass: ["MINE_*"],
   });
   assert.partialDeepStrictEqual(all.get("far"), {
     transport: "websocket",
@@ -62,7 +62,7 @@ test("a known agent keeps what the config does not say, and begins as the config
   assert.deepEqual(entry.setup, { model: "opus", mode: "plan", options: { effort: "high" } });
   assert.partialDeepStrictEqual(entry, { command: "claude-agent-acp", env: { DEBUG: "1" } });
   assert.ok(
-    entry.transport === "stdio" && entry.passes?.includes("MORE") && entry.passes.includes("ANTHROPIC_*"),
+    entry.transport === "stdio" && entry.pass?.includes("MORE") && entry.pass.includes("ANTHROPIC_*"),
   );
 });
 
@@ -82,7 +82,7 @@ test("a known agent keeps its own state and hosts in a sandbox that the config s
 });
 
 test("our own agent is given the variables that its config names", () => {
-  assert.ok(ready[0]?.passes?.includes("WORK_KEY"));
+  assert.ok(ready[0]?.pass?.includes("WORK_KEY"));
   assert.deepEqual([ready[0]?.command, ready[0]?.args], ["/opt/parley", ["agent"]]);
 });
 

@@ -235,7 +235,7 @@ function commandOf(
     command: command ?? base.command,
     args: args ?? (command === undefined ? base.args : []),
     ...(env === undefined ? {} : { env: { ...known?.env, ...env } }),
-    ...(pass === undefined ? {} : { passes: [...(known?.passes ?? []), ...pass] }),
+    ...(pass === undefined ? {} : { pass: [...(known?.pass ?? []), ...pass] }),
     ...optional({ sandbox, state, hosts }),
   };
 }

@@ -9,7 +9,7 @@ import { ruleText } from "../rules/rule-text.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { claimsOf } from "../subjects/claims.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { titledClaims } from "../subjects/titled-claims.ts";
 import { askedCall } from "../subjects/tool-calls.ts";
 import type { Shown } from "./authorize.ts";
@@ -105,7 +105,7 @@ function claimsIn(
   call: Partial<ToolCallUpdate> | undefined,
   state: GateState,
   { trustsTitles }: Effects,
-): Subject[] {
+): RuleSubject[] {
   const { cwd } = state.session;
   const claims = claimsOf(ask, call, cwd);
   return trustsTitles ? titledClaims(claims, call, cwd) : claims;
@@ -164,7 +164,7 @@ export function rememberAnswer(
 function approve(
   state: GateState,
   diffs: ReturnType<typeof diffsOf>,
-  subjects: readonly Subject[],
+  subjects: readonly RuleSubject[],
   now: number,
 ): void {
   const contents = new Map(diffs.map(({ path, newText }) => [canonicalPath(path), newText]));

@@ -10,7 +10,7 @@ import { type Rule, RuleError, type RuleOperation, type RuleTarget } from "../ru
 import { parseRule, ruleOperations } from "../rules/rule-text.ts";
 import { ruleFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -76,7 +76,7 @@ export class Authority {
     return (this.#options.now ?? Date.now)();
   }
 
-  verdict(state: GateState, subjects: readonly Subject[]): Verdict {
+  verdict(state: GateState, subjects: readonly RuleSubject[]): Verdict {
     const nothing: Verdict = { effect: "ask", reason: "the agent does not say what it is" };
     return strictest(this.verdicts(state, subjects)) ?? nothing;
   }
@@ -105,7 +105,7 @@ export class Authority {
   }
 
   /** On each for itself. */
-  verdicts(state: GateState, subjects: readonly Subject[]): Verdict[] {
+  verdicts(state: GateState, subjects: readonly RuleSubject[]): Verdict[] {
     const { own = [] } = this.#options;
     const circumstances: Circumstances = {
       ...state.context(this.now),
@@ -118,7 +118,7 @@ export class Authority {
   }
 
   /** For whoever was not there to be asked: what to write so that it need not be asked. */
-  #allowedBy(state: GateState, subjects: readonly Subject[]): Pick<Decision, "allowedBy"> {
+  #allowedBy(state: GateState, subjects: readonly RuleSubject[]): Pick<Decision, "allowedBy"> {
     const verdicts = this.verdicts(state, subjects);
     const rules = subjects.flatMap((subject, at) =>
       verdicts[at]?.effect !== "ask" ? [] : [verdicts[at].always ? undefined : ruleFor(subject, state.roots)],
@@ -128,7 +128,7 @@ export class Authority {
       : {};
   }
 
-  async decide(state: GateState, subjects: readonly Subject[], asking: Asking): Promise<Authorized> {
+  async decide(state: GateState, subjects: readonly RuleSubject[], asking: Asking): Promise<Authorized> {
     const verdict = this.verdict(state, subjects);
     const { rule } = verdict;
     const facts = { summary: summaryOfAll(subjects, asking.title), ...optional({ rule }) };
@@ -185,7 +185,7 @@ export class Authority {
    * Of an agent that would do it without asking: only what forbids or has asked counts. Nothing is remembered of it, and
    * nothing is allowed by it that the agent would have us do.
    */
-  async veto(state: GateState, subjects: readonly Subject[], signal: AbortSignal): Promise<Decision> {
+  async veto(state: GateState, subjects: readonly RuleSubject[], signal: AbortSignal): Promise<Decision> {
     const verdict = this.verdict(state, subjects);
     if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
       const reason = "no rule applies to it; the agent decided";
@@ -197,7 +197,7 @@ export class Authority {
   /** Takes the answer of a person who was asked elsewhere. An "always" lasts as long as the session. */
   answered(
     state: GateState,
-    subjects: readonly Subject[],
+    subjects: readonly RuleSubject[],
     { name, kind }: Pick<PermissionOption, "name" | "kind">,
   ): Decision {
     const { always } = this.verdict(state, subjects);
@@ -211,7 +211,7 @@ export class Authority {
   /** What a person or the reviewer chose; undefined where nobody did. */
   async #ask(
     state: GateState,
-    subjects: readonly Subject[],
+    subjects: readonly RuleSubject[],
     verdict: Verdict,
     { show, signal, title, why, words }: Asking,
   ): Promise<Answer | undefined> {
@@ -238,7 +238,7 @@ export class Authority {
         summary: summaryOfAll(subjects, title),
         subjects,
         reason,
-        always: verdict.always === true,
+        isAlwaysAsked: verdict.always === true,
         ...this.#allowedBy(state, subjects),
         ...shown,
         choices,
@@ -265,7 +265,7 @@ export class Authority {
     text: string,
     { effect }: PermissionChoice,
     state: GateState,
-    subjects: readonly Subject[],
+    subjects: readonly RuleSubject[],
   ): RuleTarget | string {
     try {
       const rule = parseRule(text, { effect, origin: "remembered" });
@@ -285,7 +285,7 @@ export class Authority {
   /** Keeps an answer for as long as it reaches. Returns the rules that it made. */
   remember(
     state: GateState,
-    subjects: readonly Subject[],
+    subjects: readonly RuleSubject[],
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,
     edited?: RuleTarget,
   ): readonly Rule[] {
@@ -305,7 +305,7 @@ export class Authority {
 }
 
 /** The user has cancelled, and what is more than reading is not done any more. */
-function isTooLate({ isStopped }: GateState, subjects: readonly Subject[]): boolean {
+function isTooLate({ isStopped }: GateState, subjects: readonly RuleSubject[]): boolean {
   return isStopped && subjects.some(({ operation }) => operation !== "read");
 }
 

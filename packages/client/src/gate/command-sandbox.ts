@@ -4,7 +4,7 @@ import type { MovedFiles, SessionPolicy, SessionSandbox } from "@parley/sandbox"
 import { enforcementOf, type RuleMount } from "../rules/enforcement.ts";
 import { closesThisMachine, isForThisMachine, isThisMachine } from "../rules/host-pattern.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import type { Effects } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
@@ -43,7 +43,7 @@ export function commandSandbox(
         return policyOfRules(rules, state.roots, options);
       },
       async decideHost(host, signal) {
-        const subjects: readonly Subject[] = [{ origin: "op", operation: "net", host }];
+        const subjects: readonly RuleSubject[] = [{ origin: "op", operation: "net", host }];
         const { decision } = await authority.decide(state, subjects, { signal });
         effects.settle(decision);
         if (decision.effect !== "allow") return false;
@@ -57,7 +57,7 @@ export function commandSandbox(
   };
   /** One question about all that a command has created. Without an answer it stays where it was moved to. */
   const askToKeep = async ({ paths, notice, keep }: MovedFiles, signal: AbortSignal): Promise<void> => {
-    const subjects = paths.map((path): Subject => ({ origin: "op", operation: "write", path }));
+    const subjects = paths.map((path): RuleSubject => ({ origin: "op", operation: "write", path }));
     const why =
       "a command created this, and other programs would run or obey it, so it was moved out of the workspace; a yes moves all of it back";
     try {

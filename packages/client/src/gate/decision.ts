@@ -1,7 +1,7 @@
 // A decision about one or more subjects, as it is reported and logged.
 
 import type { Rule } from "../rules/rule.ts";
-import type { Scope, Subject } from "../subjects/subject.ts";
+import type { PermissionScope, RuleSubject } from "../subjects/subject.ts";
 
 /** A decision about one or more operations. */
 export interface PermissionDecision {
@@ -30,11 +30,11 @@ export interface Decision extends PermissionDecision {
   /** The directory of the session, with all links resolved. Rules of scope `workspace` hold there. */
   readonly workspace: string;
   /** The operations that were decided about. */
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly RuleSubject[];
   /** The rule that decided, if any. */
   readonly rule?: Rule;
   /** How far the user's answer reaches. */
-  readonly scope?: Scope;
+  readonly scope?: PermissionScope;
   /** Whether it answers a question of the agent: the conversation has the question and the answer. */
   readonly isAnswer?: boolean;
   /** The rules that were made from the user's answer. */

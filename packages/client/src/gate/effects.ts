@@ -5,7 +5,7 @@ import { optional } from "@parley/acp/jsonrpc";
 import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, auditTarget } from "../audit/audit-entry.ts";
 import { ruleText } from "../rules/rule-text.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import type { Authority, Shown } from "./authorize.ts";
 import { type Decision, isLeft } from "./decision.ts";
 import type { DecisionReports } from "./decision-reports.ts";
@@ -20,7 +20,7 @@ export interface Look {
 
 /** Something that is about to be done, as it is now. */
 export interface Prepared<Result> {
-  readonly subject: Subject;
+  readonly subject: RuleSubject;
   /** Why it is wanted, for the question. */
   readonly why?: string;
   /** Only where somebody is asked. */
@@ -66,7 +66,7 @@ export class Effects {
   async perform<Result>(
     state: GateState,
     /** What the agent asks for, in its own words: for the log, where that leads outside. */
-    wanted: Subject,
+    wanted: RuleSubject,
     prepare: () => Promise<Prepared<Result>>,
     signal?: AbortSignal,
   ): Promise<Result> {
@@ -97,7 +97,7 @@ export class Effects {
   /** Decides about something that others do. False: it is to be asked, and there is nobody to ask here. */
   async decide(
     state: GateState,
-    wanted: Subject,
+    wanted: RuleSubject,
     prepare: () => Promise<Prepared<unknown>>,
     signal?: AbortSignal,
   ): Promise<boolean> {
@@ -109,7 +109,7 @@ export class Effects {
 
   async #approved<Result>(
     state: GateState,
-    wanted: Subject,
+    wanted: RuleSubject,
     prepare: () => Promise<Prepared<Result>>,
     signal: AbortSignal = new AbortController().signal,
     /** What nobody can be asked about here is left to others. */
@@ -155,7 +155,7 @@ export class Effects {
   }
 
   /** No rule is asked about what lies outside; that it was tried is worth knowing. */
-  #impossible(state: GateState, subject: Subject, error: unknown): never {
+  #impossible(state: GateState, subject: RuleSubject, error: unknown): never {
     if (error instanceof RequestError && error.kind === "outside_workspace") {
       const reason = "it leads outside the workspace";
       const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });

@@ -83,7 +83,7 @@ test("of a file without the change, the question says what is missing", async (t
 });
 
 test("Gemini CLI has exact titles, by its entry and by the name that it gives itself", () => {
-  assert.equal(hasExactTitles({ quirks: { exactTitles: true } }, undefined), true);
+  assert.equal(hasExactTitles({ traits: { exactTitles: true } }, undefined), true);
   assert.equal(hasExactTitles({}, "gemini-cli"), true);
   assert.equal(hasExactTitles({}, "claude-agent-acp"), false);
   assert.equal(hasExactTitles({}, undefined), false);

@@ -19,7 +19,7 @@ export interface GateSandbox {
 }
 
 /** The text of an editor that is not saved to disk yet. Paths are absolute, with all links resolved. */
-export interface Overlay {
+export interface UnsavedTexts {
   /** Returns the unsaved text of a file, or undefined when the editor has none. */
   read(path: string): Promise<string | undefined> | string | undefined;
   /** Returns true when the editor has taken the text and will save it, false to have it written to disk. */
@@ -29,7 +29,7 @@ export interface Overlay {
 export interface GateOptions {
   /** Directories beside those of the session, which the user has declared. Absolute. */
   readonly extraRoots?: readonly string[] | undefined;
-  readonly overlay?: Overlay | undefined;
+  readonly overlay?: UnsavedTexts | undefined;
   /** Called with the path of each file before the gate writes it, such as to keep what is there. It must not reject. */
   readonly beforeWrite?: ((path: string) => Promise<void>) | undefined;
   /** The environment of commands. Default: ours, without what is Parley's own. */

@@ -10,7 +10,7 @@ import { isExactly, type MatchContext } from "../rules/match.ts";
 import type { ExactTarget, Rule } from "../rules/rule.ts";
 import { targetOf } from "../rules/scopes.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
-import { isFileOperation, type Subject } from "../subjects/subject.ts";
+import { isFileOperation, type RuleSubject } from "../subjects/subject.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
 import type { Decision } from "./decision.ts";
@@ -69,7 +69,7 @@ export class GateState {
 
   /** A decision about something in this session. */
   decision(
-    subjects: readonly Subject[],
+    subjects: readonly RuleSubject[],
     facts: Pick<Decision, "effect" | "by" | "reason"> & Partial<Decision>,
   ): Decision {
     const { sessionId } = this.session;
@@ -125,27 +125,27 @@ export class GateState {
     if (this.#judged.size < maxJudged) this.#judged.add(toolCallId);
   }
 
-  refused(subjects: readonly Subject[]): void {
+  refused(subjects: readonly RuleSubject[]): void {
     for (const subject of subjects)
       if (this.#refused.size < maxJudged) this.#refused.add(refusalKey(subject));
   }
 
   /** In this turn. */
-  wasRefused(subject: Subject): boolean {
+  wasRefused(subject: RuleSubject): boolean {
     return this.#refused.has(refusalKey(subject));
   }
 
-  #noteDecided(subject: Subject): void {
+  #noteDecided(subject: RuleSubject): void {
     if (this.#decided.size < maxJudged) this.#decided.add(refusalKey(subject)).add(subject.operation);
   }
 
   /** In this turn. A command has many spellings, so one that was decided on counts for all. */
-  wasDecided(subject: Subject): boolean {
+  wasDecided(subject: RuleSubject): boolean {
     return this.#decided.has(isFileOperation(subject.operation) ? refusalKey(subject) : subject.operation);
   }
 
   /** A person allowed an agent to do this. If it then asks us to, nobody is asked a second time: once, and soon. */
-  approve(subject: Subject, content: string | undefined, now: number): void {
+  approve(subject: RuleSubject, content: string | undefined, now: number): void {
     const exact = targetOf(subject)?.exact;
     // a write whose text nobody saw was not seen
     if (exact === undefined || (subject.operation === "write" && content === undefined)) return;
@@ -154,7 +154,7 @@ export class GateState {
   }
 
   /** Uses an approval up. */
-  takeApproval(subject: Subject, content: string | undefined, now: number): boolean {
+  takeApproval(subject: RuleSubject, content: string | undefined, now: number): boolean {
     // nobody who was asked about the command was told that it would leave the sandbox
     if (subject.leaves) return false;
     const text = textOf(subject, content);
@@ -175,12 +175,12 @@ export class GateState {
   }
 }
 
-function textOf({ operation }: Subject, content: string | undefined): string | undefined {
+function textOf({ operation }: RuleSubject, content: string | undefined): string | undefined {
   return operation === "write" && content !== undefined ? contentHash(content) : undefined;
 }
 
 /** What it was about, whoever would have done it. */
-function refusalKey({ operation, path, deletes, argv, shellLine, host, tool }: Subject): string {
+function refusalKey({ operation, path, deletes, argv, shellLine, host, tool }: RuleSubject): string {
   return JSON.stringify([operation, path, deletes, shellLine ?? argv, host, tool]);
 }
 

@@ -3,7 +3,7 @@
 import { type ClientDefinition, type ClientPolicy, RequestError, type SessionUpdate } from "@parley/acp";
 import type { Verdict } from "../rules/decide-by-rules.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { answerQuestion } from "./agent-question.ts";
 import { Authority } from "./authorize.ts";
 import { commandSandbox, policyOfRules } from "./command-sandbox.ts";
@@ -29,7 +29,7 @@ export interface Gate extends Pick<DecisionReports, "refusals" | "refused" | "vi
   /** Answers `_parley.dev/veto` of a session: what an agent would do without asking. Rejects with RequestError "invalid_params". */
   veto(session: GatedSession, params: unknown, signal: AbortSignal): Promise<VetoAnswer>;
   /** What the rules say, without asking anybody and without doing anything. */
-  check(session: GatedSession, subjects: readonly Subject[]): Verdict;
+  check(session: GatedSession, subjects: readonly RuleSubject[]): Verdict;
   /** Tells the gate what a session says: a question may name a tool call by its id alone. */
   observe(session: GatedSession, update: SessionUpdate): void;
   /**

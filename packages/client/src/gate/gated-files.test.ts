@@ -95,7 +95,7 @@ test("what a rule says counts for where the path leads, not for how it is writte
 test("a name with a dot in the workspace or a project in it is asked about whatever is allowed, unless it is harmless", async (t) => {
   const cwd = folder(t, { "lib/Cargo.toml": "", "src/a": "" });
   const asked: string[] = [];
-  const permission = ({ subjects, always }: PermissionQuestion) => {
+  const permission = ({ subjects, isAlwaysAsked: always }: PermissionQuestion) => {
     asked.push(`${relative(cwd, subjects[0]?.path ?? "")} ${always}`);
     return "deny:once";
   };

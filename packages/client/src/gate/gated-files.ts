@@ -6,7 +6,7 @@ import { sliceLines } from "@parley/acp/internal/node";
 import { optional } from "@parley/acp/jsonrpc";
 import type { ReadTextOptions, WriteTextOptions } from "@parley/acp/model";
 import { type LocalFiles, localFiles } from "@parley/acp/node";
-import type { FileOperation, Subject } from "../subjects/subject.ts";
+import type { FileOperation, RuleSubject } from "../subjects/subject.ts";
 import type { Effects, Look, Prepared } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
 import { type GateState, sessionEnded } from "./gate-state.ts";
@@ -119,6 +119,6 @@ function writtenContent(content: string, encoding: WriteTextOptions["encoding"] 
   return (isByteEncoding(encoding) ? textFromBytes(bytes, "utf-8") : undefined) ?? bytes;
 }
 
-function fileSubject(operation: FileOperation, path: string): Subject {
+function fileSubject(operation: FileOperation, path: string): RuleSubject {
   return { origin: "op", operation, path };
 }

@@ -10,7 +10,7 @@ import { type LocalTerminals, localFiles, localTerminals } from "@parley/acp/nod
 import { pathsInCommand } from "../rules/command-paths.ts";
 import { commandSubject, type ReadCommand, readCommand } from "../subjects/command-subject.ts";
 import { joinWords } from "../subjects/command-words.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import type { GatedSandbox } from "./command-sandbox.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -63,7 +63,7 @@ export function gatedTerminals(
     wasUsed ||= !leaves;
     const sandbox = leaves ? undefined : await sandboxOf?.();
     const profile = (await sandbox?.isAvailable()) ? sandbox?.profile : undefined;
-    const subject: Subject = {
+    const subject: RuleSubject = {
       ...commandSubject("op", ...asked),
       ...optional({ sandbox: profile }),
       ...(leaves ? { leaves } : {}),
@@ -101,7 +101,7 @@ export function gatedTerminals(
   };
 
   const runAgain =
-    (given: CreateTerminalOptions, subject: Subject): RunAgain =>
+    (given: CreateTerminalOptions, subject: RuleSubject): RunAgain =>
     async (why, withdrawn) => {
       const key = JSON.stringify(subject);
       if (declined.has(key)) return undefined;
@@ -183,7 +183,7 @@ function stampOfFiles(paths: readonly string[]): string {
 }
 
 /** Of a line that cannot be taken apart. */
-function likelyPaths({ argv, shellLine }: Subject, directory: string): readonly string[] {
+function likelyPaths({ argv, shellLine }: RuleSubject, directory: string): readonly string[] {
   const words = shellLine?.split(/[\s;|&<>()'"`=]+/) ?? argv ?? [];
   return words.slice(0, 1_000).flatMap((word) => {
     const path = resolve(directory, word);

@@ -11,7 +11,7 @@ import { rememberedRules } from "../rules/remembered.ts";
 import type { PermissionDecision } from "./decision.ts";
 import { DecisionReports } from "./decision-reports.ts";
 import { permissionGate } from "./gate.ts";
-import type { GateOptions, Overlay, PermissionAsker } from "./gate-options.ts";
+import type { GateOptions, PermissionAsker, UnsavedTexts } from "./gate-options.ts";
 import { guardKey, type PolicyGuard } from "./policy-guard.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
@@ -44,7 +44,7 @@ export interface PermissionPolicyOptions {
   /** Absolute paths of directories that agents may use in addition to those of the session. */
   readonly extraRoots?: readonly string[] | undefined;
   /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
-  readonly overlay?: Overlay | undefined;
+  readonly overlay?: UnsavedTexts | undefined;
   /** The environment of commands. Default: that of this process, without Parley's own variables. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**

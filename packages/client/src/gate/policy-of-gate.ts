@@ -4,7 +4,7 @@ import type { ClientPolicy, PolicyDecision, PolicyRequest } from "@parley/acp";
 import { ConnectionError, RequestError } from "@parley/acp";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { answerQuestion, rememberAnswer } from "./agent-question.ts";
 import type { Effects, Prepared } from "./effects.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -104,12 +104,12 @@ export async function permitTool(
 }
 
 /** The client performs it once it is allowed. */
-function nothingToDo(subject: Subject): Prepared<undefined> {
+function nothingToDo(subject: RuleSubject): Prepared<undefined> {
   return { subject, run: async () => undefined };
 }
 
 /** What an answer is remembered for. */
-function subjectOf(request: EffectRequest): Subject {
+function subjectOf(request: EffectRequest): RuleSubject {
   if (request.type === "mcp") {
     const { server, tool: name } = request;
     return { origin: "op", operation: "mcp", tool: { server, name } };

@@ -9,7 +9,7 @@ import type { Rule, RuleTarget } from "../rules/rule.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import { scopesFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import type { Scope, Subject } from "../subjects/subject.ts";
+import type { PermissionScope, RuleSubject } from "../subjects/subject.ts";
 
 /** One possible answer to a question. */
 export interface PermissionChoice {
@@ -20,7 +20,7 @@ export interface PermissionChoice {
   /** Whether it allows or denies. */
   readonly effect: "allow" | "deny";
   /** How far the answer reaches: once, for this session, in this workspace, always. */
-  readonly scope: Scope;
+  readonly scope: PermissionScope;
   /** The rules that are remembered, such as "allow write /project/src/a.ts". Absent when nothing is remembered here. */
   readonly rules?: readonly string[];
   /** The option that is sent to the agent. Absent: its question is answered as cancelled. */
@@ -47,11 +47,11 @@ export interface PermissionQuestion {
   /** One line of text that describes the operations, from facts and not from the agent's words. */
   readonly summary: string;
   /** The operations that are asked about. */
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly RuleSubject[];
   /** Why it is asked; it names the rule, if there is one. */
   readonly reason: string;
   /** Whether it is asked every time, whatever was allowed: a protected file, say. No answer to it is remembered. */
-  readonly always: boolean;
+  readonly isAlwaysAsked: boolean;
   /** The agent's own words, safe to show. They may be false. */
   readonly claimed?: { readonly title: string; readonly description?: string };
   /** The rules that would allow it, for users who want to edit one. Absent when no rule can. */
@@ -90,7 +90,7 @@ export type PermissionReply =
     }
   | undefined;
 
-const scopeNames: Readonly<Record<Scope, string>> = {
+const scopeNames: Readonly<Record<PermissionScope, string>> = {
   once: "once",
   session: "for this session",
   workspace: "always here, for 30 days",
@@ -106,7 +106,7 @@ export const editsTarget: RuleTarget = { operation: "write" };
 export interface ChoiceFacts {
   readonly verdict: Verdict;
   /** Those of the subjects that are asked about. */
-  readonly asked: readonly Subject[];
+  readonly asked: readonly RuleSubject[];
   readonly context: MatchContext;
   /** Whether a directory of the session holds everything: an answer for all of it would say nothing. */
   readonly isWide: boolean;
@@ -117,7 +117,7 @@ export interface ChoiceFacts {
  * what they say yes and no with.
  */
 export function choicesFor(
-  subjects: readonly Subject[],
+  subjects: readonly RuleSubject[],
   facts: ChoiceFacts,
   options?: readonly PermissionOption[],
 ): PermissionChoice[] {
@@ -175,17 +175,21 @@ function rulesOf(
 /** Whether only changes are asked about, and the rule for all of them covers these. */
 function isEdit({ asked, verdict, context, isWide }: ChoiceFacts): boolean {
   const all: Rule = { ...editsTarget, effect: "allow", origin: "remembered" };
-  const isCovered = (subject: Subject): boolean => !subject.deletes && matches(all, subject, context);
+  const isCovered = (subject: RuleSubject): boolean => !subject.deletes && matches(all, subject, context);
   return !verdict.always && !isWide && asked.length > 0 && asked.every(isCovered);
 }
 
 /** A command does not reach this machine through its sandbox: a yes is for the commands after it. */
-function isForNothing(effect: "allow" | "deny", scope: Scope, subjects: readonly Subject[]): boolean {
+function isForNothing(
+  effect: "allow" | "deny",
+  scope: PermissionScope,
+  subjects: readonly RuleSubject[],
+): boolean {
   const isHere = subjects.some(({ origin, host = "" }) => origin === "op" && isThisMachine(host));
   return isHere && effect === "allow" && scope === "once";
 }
 
-function isExtra(effect: "allow" | "deny", scope: Scope): boolean {
+function isExtra(effect: "allow" | "deny", scope: PermissionScope): boolean {
   return scope === "always" || (effect === "deny" && scope !== "once");
 }
 

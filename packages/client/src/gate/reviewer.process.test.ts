@@ -21,7 +21,7 @@ const question: PermissionQuestion = {
   summary: "run npm test",
   subjects: [{ origin: "op", operation: "exec", argv: ["npm", "test"], cwd: "/project" }],
   reason: "no rule applies to it",
-  always: false,
+  isAlwaysAsked: false,
   choices: [
     { id: "allow:once", name: "Allow once", effect: "allow", scope: "once" },
     { id: "allow:session", name: "Allow for this session", effect: "allow", scope: "session" },

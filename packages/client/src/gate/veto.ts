@@ -7,14 +7,14 @@ import type { SessionPolicy } from "@parley/sandbox";
 import type { RuleOperation } from "../rules/rule.ts";
 import { canonicalPath } from "../subjects/canonical-path.ts";
 import { commandSubject } from "../subjects/command-subject.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import type { Authority } from "./authorize.ts";
 import type { GateState } from "./gate-state.ts";
 
 const maxEffects = 1_000;
 
 export interface VetoRequest {
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly RuleSubject[];
   /** Files that a search would look into: nobody is asked about each, and each is answered for itself. */
   readonly isSearch: boolean;
 }
@@ -30,7 +30,7 @@ export interface VetoAnswer {
 
 /** Of the files that a search would look into: those it must not. */
 export function refusedSearches(
-  subjects: readonly Subject[],
+  subjects: readonly RuleSubject[],
   state: GateState,
   authority: Authority,
 ): VetoAnswer["refused"] {
@@ -57,7 +57,7 @@ export function readVeto(params: unknown, cwd: string): VetoRequest {
   return { subjects: effects.map((effect) => subjectFrom(effect, cwd)), isSearch: search === true };
 }
 
-function subjectFrom(effect: unknown, cwd: string): Subject {
+function subjectFrom(effect: unknown, cwd: string): RuleSubject {
   const given = recordOf(effect);
   const text = (name: string): string => {
     const value = given[name];

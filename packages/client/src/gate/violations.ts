@@ -4,7 +4,7 @@ import { RequestError, type SessionUpdate } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { claimsOfCall } from "../subjects/claims.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
 import type { Authority } from "./authorize.ts";
 import type { Decision } from "./decision.ts";
@@ -35,7 +35,7 @@ export function violationsIn(state: GateState, update: SessionUpdate, authority:
 type Call = Partial<ToolCallUpdate>;
 
 /** What leads through too many links the system has refused. */
-function saidOf(call: Call, state: GateState): Subject[] {
+function saidOf(call: Call, state: GateState): RuleSubject[] {
   try {
     return claimsOfCall(call, state.session.cwd);
   } catch (error) {

@@ -12,7 +12,7 @@ export interface ExportOptions {
   /** Known secrets, such as API keys. They are replaced in addition to those that are found. */
   readonly secrets?: Iterable<string> | undefined;
   /** The home directory of the user, which is replaced. */
-  readonly home?: string | undefined;
+  readonly homeFolder?: string | undefined;
   /** Keeps secrets, user names and paths. Default false. */
   readonly raw?: boolean | undefined;
 }
@@ -46,13 +46,13 @@ export async function exportSession(
   entries: readonly Entry[],
   options: ExportOptions,
 ): Promise<ExportedSession> {
-  checkOptions("exportSession", options, { format: true, secrets: true, home: true, raw: true });
-  const { format, secrets = [], home, raw = false } = options;
+  checkOptions("exportSession", options, { format: true, secrets: true, homeFolder: true, raw: true });
+  const { format, secrets = [], homeFolder: home, raw = false } = options;
   const [redact, { sessionMarkdown }] = await Promise.all([
     import("@parley/acp/redact"),
     import("./session-markdown.ts"),
   ]);
-  const redactor = redact.redactor({ secrets, home });
+  const redactor = redact.redactor({ secrets, homeFolder: home });
   const clean = raw ? { session, entries } : redacted(redactor, session, entries);
   const result = (text: string) => ({ text, secrets: raw ? 0 : redactor.distinct });
   if (format === "json")

@@ -6,7 +6,7 @@ import { argumentText } from "@parley/acp/internal";
 import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
-import { readEntry, type StoredEntry } from "@parley/acp/store";
+import { parseEntry, type StoredEntry } from "@parley/acp/store";
 import type { History, HistoryHit, HistoryQuery } from "./history.ts";
 import {
   type HistoryAgent,
@@ -133,13 +133,13 @@ class HistoryFile implements RecordingHistory {
   }
 
   async *entries(id: string): AsyncGenerator<Entry> {
-    for await (const stored of (await this.#store()).entries(id)) yield readEntry(stored);
+    for await (const stored of (await this.#store()).entries(id)) yield parseEntry(stored);
   }
 
   async *prompts(id: string): AsyncGenerator<Extract<Entry, { kind: "prompt" }>> {
     for await (const stored of (await this.#store()).entries(id)) {
       // nothing else is parsed: a long session has few prompts
-      const entry = stored.kind === "prompt" ? readEntry(stored) : undefined;
+      const entry = stored.kind === "prompt" ? parseEntry(stored) : undefined;
       if (entry?.kind === "prompt") yield entry;
     }
   }

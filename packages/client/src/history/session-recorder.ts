@@ -4,7 +4,7 @@ import { type ContentBlock, type Entry, type SessionUpdate, textOf } from "@parl
 import { charsOf, joinedText } from "@parley/acp/internal";
 import { optional } from "@parley/acp/jsonrpc";
 import { type StreamRedactor, streamRedactor } from "@parley/acp/redact";
-import { type EntryBody, type SessionStore, storedEntry } from "@parley/acp/store";
+import { type EntryBody, type SessionStore, serializeEntry } from "@parley/acp/store";
 
 export interface RecorderOptions {
   readonly store: SessionStore;
@@ -163,7 +163,7 @@ export class SessionRecorder {
     if (waiting.length === 0 || this.#hasFailed) return;
     this.#waiting = [];
     const entries = waiting.map(({ time, body }) =>
-      storedEntry({ format: 1, seq: ++this.#seq, time, ...body }),
+      serializeEntry({ format: 1, seq: ++this.#seq, time, ...body }),
     );
     const { store } = this.#options;
     const patch = optional({ title: this.#title });

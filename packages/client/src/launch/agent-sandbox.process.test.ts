@@ -178,7 +178,7 @@ test("everything that an agent has started ends with it, also daemons", inSandbo
 test("an agent that does not heed the end of its input gets SIGTERM in its sandbox", inSandbox, async (t) => {
   const { work } = workplace(t);
   const script = "trap 'echo ended >term; exit 0' TERM; echo up >&2; while :; do sleep 0.05; done";
-  const entry = { ...commandEntry(["/bin/sh", "-c", script]), quirks: { graceMs: 1 } };
+  const entry = { ...commandEntry(["/bin/sh", "-c", script]), traits: { graceMs: 1 } };
   const stop = new AbortController();
   const starting = connectAgent(entry, {
     ...app,

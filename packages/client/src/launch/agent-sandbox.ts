@@ -92,7 +92,7 @@ export async function sandboxedAgent(
       hide,
       readOnly: [...readOnly, ...(needs.readOnly ?? []).map(place)],
       network: network ?? "host",
-      home,
+      homeFolder: home,
       env: user,
     });
     const env = { ...withoutNpmCache(given.env), npm_config_cache: cache, ...needs.env, ...entry.env };

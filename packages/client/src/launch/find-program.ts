@@ -9,11 +9,11 @@ import { findProgram } from "@parley/acp/node";
 export type FoundProgram =
   /** `folder` is not on PATH: nor are programs beside it, such as its interpreter. */
   | { readonly path: string; readonly folder?: string }
-  | { readonly problem: Problem; readonly searched: readonly string[] };
+  | { readonly problem: ProgramProblem; readonly searched: readonly string[] };
 
 /** `unreachable`: a folder of its path cannot be entered. */
 /** @inline */
-type Problem = "missing" | "unreachable" | "not_executable" | "directory";
+type ProgramProblem = "missing" | "unreachable" | "not_executable" | "directory";
 
 /** @inline */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -48,7 +48,7 @@ export function findAgentProgram(command: string, environment: Environment, cwd:
 }
 
 /** Of a path that is no program. */
-function problemOf(path: string): Problem {
+function problemOf(path: string): ProgramProblem {
   try {
     return statSync(path).isFile() ? "not_executable" : "directory";
   } catch (error) {

@@ -13,7 +13,7 @@ import { checkOptions, optional, withTimeout } from "@parley/acp/jsonrpc";
 import { editionNamed } from "@parley/dialects";
 import type { AgentEntry, CommandEntry } from "../agents/agent-spec.ts";
 import { agentEnvironment, passedKeys, withoutKeys } from "../agents/environment.ts";
-import { quirksOf } from "../agents/ready-agents.ts";
+import { traitsOf } from "../agents/ready-agents.ts";
 import { type AgentSandbox, wantedSandbox } from "./agent-sandbox.ts";
 import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts";
 import type { LaunchEvent } from "./launch-event.ts";
@@ -96,7 +96,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   if (signal?.aborted) throw aborted(entry);
   // it throws for a definition that cannot be served, before anything is started
   const { files, ...rest } = definition;
-  const offered = entry.quirks?.ownFiles ? rest : { ...rest, ...optional({ files }) };
+  const offered = entry.traits?.ownFiles ? rest : { ...rest, ...optional({ files }) };
   const app = client({
     ...offered,
     ...(entry.edition !== undefined && { editions: [editionNamed(entry.edition)] as const }),
@@ -115,12 +115,12 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   const { transport, settled } = abortableTransport(held.transport, signal);
   try {
     const agent = await app.connect(transport);
-    const { ownFiles } = quirksOf(agent.info?.name);
+    const { ownFiles } = traitsOf(agent.info?.name);
     // the client says what it offers before the agent says who it is
-    if (ownFiles && files !== undefined && entry.quirks?.ownFiles === undefined) {
+    if (ownFiles && files !== undefined && entry.traits?.ownFiles === undefined) {
       await agent.close();
       await released(reached);
-      return await launchAgent({ ...entry, quirks: { ...entry.quirks, ownFiles } }, options);
+      return await launchAgent({ ...entry, traits: { ...entry.traits, ownFiles } }, options);
     }
     const handshakeMs = performance.now() - started;
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;

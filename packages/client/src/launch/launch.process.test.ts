@@ -105,7 +105,7 @@ test(
 function silent(t: TestContext) {
   const { folder } = scripted(t);
   const script = 'echo $$ > "$0/pid"; echo loading... >&2; exec sleep 100000';
-  const entry = { ...commandEntry(["/bin/sh", "-c", script, folder]), quirks: { graceMs: 1 } };
+  const entry = { ...commandEntry(["/bin/sh", "-c", script, folder]), traits: { graceMs: 1 } };
   return { entry, pid: () => Number(readFileSync(join(folder, "pid"), "utf8")) };
 }
 
@@ -147,7 +147,7 @@ test("an agent whose messages take several lines is told with its first line", p
 test("an agent that is killed is not given any time, whatever it is doing", patience, async (t) => {
   const { folder } = scripted(t);
   const deaf = 'trap "" TERM; echo $$ > "$0/pid"; echo deaf >&2; while :; do sleep 1; done';
-  const entry = { ...commandEntry(["/bin/sh", "-c", deaf, folder]), quirks: { graceMs: 1_000_000 } };
+  const entry = { ...commandEntry(["/bin/sh", "-c", deaf, folder]), traits: { graceMs: 1_000_000 } };
   const stop = new AbortController();
   const kill = new AbortController();
   const starting = launchAgent(entry, {
@@ -217,7 +217,7 @@ async function given(t: TestContext, passes?: readonly string[]) {
   const { entry, starts } = scripted(t, { play: {} });
   const { agent, events } = await launched(
     t,
-    { ...entry, ...(passes === undefined ? {} : { passes }) },
+    { ...entry, ...(passes === undefined ? {} : { pass: passes }) },
     { inherited: { ...process.env, ...canaries } },
   );
   await agent.close();
@@ -230,12 +230,12 @@ test(
   "a ready agent gets its own variables and what every program needs, and no other (TH7)",
   patience,
   async (t) => {
-    const claude = readyAgents().find(({ name }) => name === "claude")?.passes ?? [];
+    const claude = readyAgents().find(({ name }) => name === "claude")?.pass ?? [];
     const { kept, env, keys } = await given(t, claude);
     assert.deepEqual(kept, ["ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY"]);
     assert.equal(env["PATH"], process.env["PATH"]);
     assert.deepEqual(keys, ["ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY"]);
-    const codex = readyAgents().find(({ name }) => name === "codex")?.passes ?? [];
+    const codex = readyAgents().find(({ name }) => name === "codex")?.pass ?? [];
     assert.deepEqual((await given(t, codex)).kept, ["OPENAI_API_KEY"]);
   },
 );
@@ -258,7 +258,7 @@ test(
 );
 
 test("no ready agent is given another one's marks, whatever it may be given", () => {
-  for (const { name, passes, command, args } of readyAgents({ command: "/opt/parley" })) {
+  for (const { name, pass: passes, command, args } of readyAgents({ command: "/opt/parley" })) {
     assert.ok(passes !== undefined, name);
     assert.doesNotMatch(command, /\s/, name);
     assert.ok(Array.isArray(args), name);
@@ -266,7 +266,7 @@ test("no ready agent is given another one's marks, whatever it may be given", ()
   }
 });
 
-for (const [how, name, quirks] of [
+for (const [how, name, traits] of [
   ["by its entry", "scripted", { ownFiles: true }],
   ["by what it calls itself, whatever its command is", "gemini-cli", {}],
 ] as const) {
@@ -290,7 +290,7 @@ for (const [how, name, quirks] of [
       };
       const { agent, events } = await launched(
         t,
-        { ...entry, quirks },
+        { ...entry, traits },
         { definition: { ...definition, files } },
       );
       assert.equal(agent.agent.edition, "v1");

@@ -76,7 +76,7 @@ export async function reachCommand(
     env: { ...withoutOurs(), ...env },
     name: path,
     ...optional({ cwd: sandboxed?.cwd ?? options.cwd, onStderr }),
-    graceMs: entry.quirks?.graceMs ?? graceMs,
+    graceMs: entry.traits?.graceMs ?? graceMs,
     killMs,
     ...optional({ signal: kill }),
   });

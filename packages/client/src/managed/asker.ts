@@ -1,7 +1,7 @@
 // The questions of logins and recoveries to the person at the client.
 
 import type { ElicitationRequest } from "@parley/acp";
-import type { Problem } from "./problem.ts";
+import type { AgentProblem } from "./problem.ts";
 
 /** A form for the user to fill in, or an address to visit. `host` is the host of the address, for display. */
 export type ElicitationQuestion =
@@ -65,10 +65,10 @@ export interface Asker {
   /** Runs the command in a terminal. Resolve with its exit code. */
   terminalLogin?(command: LoginCommand, agent: string): Promise<number>;
   /** Whether to send a failed prompt again. The signal aborts when the prompt is cancelled. Default: no. */
-  retry?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
+  retry?(problem: AgentProblem, context: { readonly signal: AbortSignal }): Promise<boolean>;
   /**
    * Whether to open a new session in place of one that the agent has lost. The signal aborts when the prompt is
    * cancelled. Default: no.
    */
-  newSession?(problem: Problem, context: { readonly signal: AbortSignal }): Promise<boolean>;
+  newSession?(problem: AgentProblem, context: { readonly signal: AbortSignal }): Promise<boolean>;
 }

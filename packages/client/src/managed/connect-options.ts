@@ -6,7 +6,7 @@ import type { History } from "../history/history.ts";
 import type { AgentSandbox } from "../launch/agent-sandbox.ts";
 import type { LaunchEvent } from "../launch/launch-event.ts";
 import type { Asker, ElicitationQuestion } from "./asker.ts";
-import type { Problem } from "./problem.ts";
+import type { AgentProblem } from "./problem.ts";
 
 /** An event to show to the user or to log. New kinds may be added: a `switch` needs a `default:`. */
 export type ManagedAgentEvent =
@@ -30,7 +30,7 @@ export type ManagedAgentEvent =
   | { readonly kind: "login"; readonly method: string }
   | {
       readonly kind: "retrying";
-      readonly problem: Problem;
+      readonly problem: AgentProblem;
       readonly delayMs: number;
       readonly attempt: number;
     }

@@ -47,7 +47,7 @@ test("an agent that is stopped is ended with its cancel (F4)", patience, async (
     { play: { sessions, otherwise: [{ say: "working" }, { wait: "cancelled" }] } },
     { play: healthy },
   );
-  const { agent } = await managed(t, { ...entry, quirks: { graceMs: 1 } }, { cancelTimeoutMs: 50 });
+  const { agent } = await managed(t, { ...entry, traits: { graceMs: 1 } }, { cancelTimeoutMs: 50 });
   const session = await agent.loadSession("old", { cwd });
   const began = Promise.withResolvers<void>();
   session.onUpdate(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk" && began.resolve());

@@ -4,7 +4,7 @@ import { ConnectionError, RequestError } from "@parley/acp";
 import { errorKindOf, optional } from "@parley/acp/jsonrpc";
 
 /** The kind of a failure, by what can be done about it. */
-export type ProblemKind =
+export type AgentProblemKind =
   /** The agent does not know the session. */
   | "session_not_found"
   /** The agent or its provider wants a pause. */
@@ -20,9 +20,9 @@ export type ProblemKind =
   | "other";
 
 /** A failure of a prompt or session. */
-export interface Problem {
+export interface AgentProblem {
   /** The kind of the failure. */
-  readonly kind: ProblemKind;
+  readonly kind: AgentProblemKind;
   /** The error message of the agent or the connection. */
   readonly message: string;
   /** The JSON-RPC error code, if the agent answered with one. */
@@ -55,7 +55,7 @@ const notCrashes: ReadonlySet<string> = new Set(["aborted", "too_large", "protoc
  *   if (problemOf(error).kind === "login_needed") console.error("Log in first");
  * }
  */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): AgentProblem {
   if (error instanceof ConnectionError) {
     const { kind, message } = error;
     if (kind === "timeout" || kind === "session_taken") return { kind, message };
@@ -66,14 +66,14 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** Classifies why a session could not be opened again: agents say in many ways that they do not have it any more. */
-export function reopeningProblem(error: unknown): Problem {
+export function reopeningProblem(error: unknown): AgentProblem {
   const problem = problemOf(error);
   const isLost = error instanceof RequestError && problem.kind !== "login_needed" && !isHeld(error);
   return isLost ? { ...problem, kind: "session_not_found" } : problem;
 }
 
 /** Adds the crash that was before it, for those who are asked. */
-export function withCrash(problem: Problem, crash: unknown): Problem {
+export function withCrash(problem: AgentProblem, crash: unknown): AgentProblem {
   if (!(crash instanceof ConnectionError) || problem.kind === "crash") return problem;
   const { message, stderr = "" } = crash;
   return { ...problem, crash: { message, stderr } };
@@ -84,7 +84,7 @@ function isHeld({ data }: RequestError): boolean {
   return typeof data === "object" && data !== null && "reason" in data && data.reason === "session_held";
 }
 
-function ofAnswer({ code, message, data }: ErrorLike): Problem {
+function ofAnswer({ code, message, data }: ErrorLike): AgentProblem {
   const details =
     typeof data === "object" && data !== null ? (data as Readonly<Record<string, unknown>>) : {};
   const retryAfterMs = pauseOf(details);
@@ -105,7 +105,11 @@ function withDetails(message: string, data: unknown): string {
     : `${message}: ${String(words).slice(0, 1000)}`;
 }
 
-function problemKind(code: number, message: string, data: Readonly<Record<string, unknown>>): ProblemKind {
+function problemKind(
+  code: number,
+  message: string,
+  data: Readonly<Record<string, unknown>>,
+): AgentProblemKind {
   const kind = errorKindOf(code, data);
   const reason = String(data["reason"] ?? data["errorKind"] ?? "");
   if (kind === "auth_required") return "login_needed";

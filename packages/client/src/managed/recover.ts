@@ -2,7 +2,7 @@
 
 import { sleep } from "@parley/acp/jsonrpc";
 import type { ManageAgentOptions } from "./managed-options.ts";
-import type { Problem } from "./problem.ts";
+import type { AgentProblem } from "./problem.ts";
 import type { SessionActivation } from "./session-activation.ts";
 
 /** How often each remedy was tried for one prompt. */
@@ -33,7 +33,11 @@ const longestPauseMs = 300_000;
  * Whether the prompt is to be sent again. That happens without asking only when the agent has not begun to work on it:
  * otherwise it could do things twice, so the user is asked.
  */
-export async function recover(recovery: Recovery, problem: Problem, hasBegun: boolean): Promise<boolean> {
+export async function recover(
+  recovery: Recovery,
+  problem: AgentProblem,
+  hasBegun: boolean,
+): Promise<boolean> {
   const { counts, isOver } = recovery;
   if (isOver) return false;
   switch (problem.kind) {
@@ -63,12 +67,12 @@ export async function recover(recovery: Recovery, problem: Problem, hasBegun: bo
   }
 }
 
-async function askToRetry({ options, signal }: Recovery, problem: Problem): Promise<boolean> {
+async function askToRetry({ options, signal }: Recovery, problem: AgentProblem): Promise<boolean> {
   return (await options.asker?.retry?.(problem, { signal })) ?? false;
 }
 
 /** Reopens a session that the agent unloaded; opens a new one in its place when the user agrees. */
-async function restoreSession(recovery: Recovery, problem: Problem): Promise<boolean> {
+async function restoreSession(recovery: Recovery, problem: AgentProblem): Promise<boolean> {
   const { counts, options, signal } = recovery;
   if (counts.reopened++ === 0 && recovery.session.canReopen) {
     const isBack = await recovery.session.reopen().then(
@@ -84,7 +88,7 @@ async function restoreSession(recovery: Recovery, problem: Problem): Promise<boo
   return true;
 }
 
-async function waitAndRetry(recovery: Recovery, problem: Problem, hasBegun: boolean): Promise<boolean> {
+async function waitAndRetry(recovery: Recovery, problem: AgentProblem, hasBegun: boolean): Promise<boolean> {
   const { counts, options, signal } = recovery;
   const { maxRetries = 4, backoffMs = 1_000 } = options;
   if (hasBegun || counts.pauses >= maxRetries) return askToRetry(recovery, problem);

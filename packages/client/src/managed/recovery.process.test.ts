@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { managed, patience, say, scripted } from "../../test/support/managed-probe.ts";
-import type { ManagedAgentEvent, Problem } from "../index.ts";
+import type { AgentProblem, ManagedAgentEvent } from "../index.ts";
 
 const cwd = tmpdir();
 const fails = (code: number, message: string, data?: unknown) => [
@@ -89,7 +89,7 @@ for (const [code, message] of [
       const lost = { replies: [{ method: "session/prompt", nth: 1, error: { code, message } }] };
       const able = { replies: [...lost.replies, { method: "session/resume", error: { code, message } }] };
       const { entry } = scripted(t, { play: { editions: ["v1"], wire: able, otherwise: say("new") } });
-      const asked: Problem[] = [];
+      const asked: AgentProblem[] = [];
       const { agent, events } = await managed(t, entry, {
         asker: {
           newSession: async (problem) => {

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { canonicalPath, longestPath } from "../subjects/canonical-path.ts";
 import { commandsOf } from "../subjects/inner-commands.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { namePattern } from "./name-pattern.ts";
 
 /** As many names are looked up: each costs a look at the disk. */
@@ -25,7 +25,7 @@ interface Looks {
  *
  * @throws {RequestError} "permission_denied" When a word leads through too many links.
  */
-export function pathsInCommand(subject: Subject, root: string): readonly string[] | undefined {
+export function pathsInCommand(subject: RuleSubject, root: string): readonly string[] | undefined {
   const cwd = canonicalPath(subject.cwd ?? root);
   const names = namesOf(subject, cwd);
   if (names === undefined) return undefined;
@@ -47,7 +47,7 @@ export function pathsInCommand(subject: Subject, root: string): readonly string[
 }
 
 /** Undefined: it cannot be told. */
-function namesOf(subject: Subject, cwd: string): ReadonlySet<string> | undefined {
+function namesOf(subject: RuleSubject, cwd: string): ReadonlySet<string> | undefined {
   const words = commandsOf(subject)?.flatMap(({ words: [program = "", ...rest], files }) => [
     ...(/[\\/]/.test(program) ? [program] : []),
     ...rest,

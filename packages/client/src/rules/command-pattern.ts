@@ -3,7 +3,7 @@
 import { isWords, joinVariables, joinWords, simpleCommand, writtenWords } from "../subjects/command-words.ts";
 import { areSameVariables, notableVariables } from "../subjects/harmless-variables.ts";
 import { commandsOf, isExpanded, programName } from "../subjects/inner-commands.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { PatternError } from "./name-pattern.ts";
 import { escapedPattern, pathMatcher, pathPattern } from "./path-pattern.ts";
 
@@ -58,7 +58,7 @@ function adviceFor(character: string, raw: string, line: string): string {
 }
 
 /** These very words, in this directory, with these variables and no others that matter. */
-export function allowsCommand(text: string, subject: Subject, roots: readonly string[]): boolean {
+export function allowsCommand(text: string, subject: RuleSubject, roots: readonly string[]): boolean {
   const { argv, shellLine, cwd, env } = subject;
   if (argv === undefined) return false;
   const pattern = commandPattern(text);
@@ -72,7 +72,7 @@ export function allowsCommand(text: string, subject: Subject, roots: readonly st
 }
 
 /** Generous: whatever could be this command is. What cannot be told apart is asked by others. */
-export function forbidsCommand(text: string, subject: Subject, roots: readonly string[]): boolean {
+export function forbidsCommand(text: string, subject: RuleSubject, roots: readonly string[]): boolean {
   const { words, directory } = commandPattern(text);
   const { cwd, shellLine } = subject;
   // a line may go elsewhere first
@@ -82,7 +82,7 @@ export function forbidsCommand(text: string, subject: Subject, roots: readonly s
 }
 
 /** It would be this command if the shell made these words of others: `git $X` may be `git push`. */
-export function mayForbidCommand(text: string, subject: Subject): boolean {
+export function mayForbidCommand(text: string, subject: RuleSubject): boolean {
   const { words } = commandPattern(text);
   return (commandsOf(subject) ?? []).some(
     (command) => !command.isGuess && isCommand(words, command.words, isExpanded),
@@ -120,7 +120,10 @@ function hasWords(
 }
 
 /** The pattern that is just this command. Undefined: it is written by none, since a shell has to read it. */
-export function patternFor({ argv, shellLine, cwd, env = {} }: Subject, root: string): string | undefined {
+export function patternFor(
+  { argv, shellLine, cwd, env = {} }: RuleSubject,
+  root: string,
+): string | undefined {
   if (argv === undefined || shellLine !== undefined || cwd === undefined) return undefined;
   const where = cwd === root ? "" : `(${escapedPattern(cwd)}) `;
   const text = `${where}${joinVariables(env)}${joinWords(argv)}`;

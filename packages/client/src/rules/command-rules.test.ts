@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { commandSubject } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { permissionGate } from "../internal.ts";
-import type { Subject } from "../policy.ts";
+import type { RuleSubject } from "../policy.ts";
 
 const cwd = "/nowhere/w";
 const session = { sessionId: "s", cwd, roots: [cwd] };
@@ -15,14 +15,14 @@ const session = { sessionId: "s", cwd, roots: [cwd] };
 const run = (command: string, ...args: string[]) => commandSubject("op", command, args, cwd);
 const line = (text: string) => commandSubject("op", text, undefined, cwd);
 
-function verdictOn(subject: Subject, ...texts: string[]) {
+function verdictOn(subject: RuleSubject, ...texts: string[]) {
   return permissionGate({ rules: rules(...texts) }).check(session, [subject]);
 }
 
-const effectOf = (subject: Subject, ...texts: string[]) => verdictOn(subject, ...texts).effect;
+const effectOf = (subject: RuleSubject, ...texts: string[]) => verdictOn(subject, ...texts).effect;
 
 test("an allowed command is exactly these words", () => {
-  const cases: [Subject, string, boolean][] = [
+  const cases: [RuleSubject, string, boolean][] = [
     [run("npm", "test"), "npm test", true],
     [run("npm", "test", "x"), "npm test", false],
     [run("npm"), "npm test", false],
@@ -100,7 +100,7 @@ test("what a shell has to read is allowed by no rule with words, and by one that
 });
 
 test("V1, V2: an allowed command is for the session's own directory, unless the rule names others", () => {
-  const within = (directory: string, ...words: string[]): Subject => ({
+  const within = (directory: string, ...words: string[]): RuleSubject => ({
     ...run(words[0] ?? "", ...words.slice(1)),
     cwd: directory,
   });

@@ -6,7 +6,7 @@ import { optional } from "@parley/acp/jsonrpc";
 import { passesCode } from "../subjects/evaluated-text.ts";
 import { commandsOf, hasUnknownProgram } from "../subjects/inner-commands.ts";
 import { shownLine } from "../subjects/shown-text.ts";
-import { type Effect, isFileOperation, type Subject } from "../subjects/subject.ts";
+import { isFileOperation, type RuleEffect, type RuleSubject } from "../subjects/subject.ts";
 import { pathsInCommand } from "./command-paths.ts";
 import { everyLine, mayForbidCommand } from "./command-pattern.ts";
 import { closesThisMachine, isThisMachine } from "./host-pattern.ts";
@@ -16,7 +16,7 @@ import type { Rule, RuleOrigin } from "./rule.ts";
 import { ruleText } from "./rule-text.ts";
 
 export interface Verdict {
-  readonly effect: Effect;
+  readonly effect: RuleEffect;
   /** The rule that fired; absent where a default did. */
   readonly rule?: Rule;
   /** In words. */
@@ -41,13 +41,13 @@ const forbidding: readonly RuleOrigin[] = ["operator", "user", "launch", "rememb
 /** The narrowest is named. A repository is not among them: it must not be able to give itself rights. */
 const allowing: readonly RuleOrigin[] = ["remembered", "launch", "user", "operator"];
 
-export function decideByRules(subject: Subject, circumstances: Circumstances): Verdict {
+export function decideByRules(subject: RuleSubject, circumstances: Circumstances): Verdict {
   const own = ownVerdict(subject, circumstances);
   if (own !== undefined) return own;
   const looked = namedPaths(subject, circumstances);
   if (typeof looked === "string") return { effect: "deny", reason: looked };
   const named = looked ?? [];
-  const by = (effect: Effect): Verdict | undefined => {
+  const by = (effect: RuleEffect): Verdict | undefined => {
     const order = effect === "allow" ? allowing : forbidding;
     const ordered = circumstances.rules
       .filter((rule) => rule.effect === effect && order.includes(rule.origin))
@@ -75,7 +75,7 @@ export function decideByRules(subject: Subject, circumstances: Circumstances): V
 }
 
 /** The directory that a command runs in, and the files that it names. Undefined: too many. A text says why it must not run. */
-function namedPaths(subject: Subject, { roots }: Circumstances): readonly string[] | string | undefined {
+function namedPaths(subject: RuleSubject, { roots }: Circumstances): readonly string[] | string | undefined {
   if (subject.operation !== "exec") return [];
   const { cwd } = subject;
   try {
@@ -96,7 +96,7 @@ function matcherOf(rule: Rule, circumstances: Circumstances): PathMatcher {
 }
 
 /** Commands cannot reach this machine, whatever allows it. */
-function closedVerdict({ origin, host }: Subject, circumstances: Circumstances): Verdict | undefined {
+function closedVerdict({ origin, host }: RuleSubject, circumstances: Circumstances): Verdict | undefined {
   if (origin !== "op" || host === undefined || !isThisMachine(host)) return undefined;
   const rule = circumstances.rules.find((each) => closesThisMachine(each) && isInForce(each, circumstances));
   if (rule === undefined) return undefined;
@@ -114,7 +114,7 @@ function alwaysAsked(reason: string, rule?: Rule): Verdict {
 }
 
 function protectedVerdict(
-  subject: Subject,
+  subject: RuleSubject,
   named: readonly string[],
   circumstances: Circumstances,
 ): Verdict | undefined {
@@ -135,13 +135,13 @@ const whyProtected = {
   write: "is protected, because other programs run or obey it",
 };
 
-function namingOf(path: string, { cwd }: Subject): string {
+function namingOf(path: string, { cwd }: RuleSubject): string {
   return `the command ${path === cwd ? "runs in" : "names"} ${path}`;
 }
 
 /** What cannot be taken apart may have in it what a rule forbids, or the name of a protected file. */
 function unreadableVerdict(
-  subject: Subject,
+  subject: RuleSubject,
   hasCountlessNames: boolean,
   circumstances: Circumstances,
 ): Verdict | undefined {
@@ -167,7 +167,7 @@ function unreadableVerdict(
   return isHeld ? undefined : alwaysAsked(why);
 }
 
-function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
+function byDefault(subject: RuleSubject, circumstances: Circumstances): Verdict {
   const { origin, operation, path, host, cwd, sandbox, unread = [] } = subject;
   const ask = (reason: string): Verdict => ({ effect: "ask", reason });
   if (unread.length > 0) return ask(unreadReason(unread));
@@ -187,7 +187,7 @@ function byDefault(subject: Subject, circumstances: Circumstances): Verdict {
 }
 
 /** What no rule decides. */
-function unruled({ origin, operation, path, deletes, labelOnly }: Subject): string {
+function unruled({ origin, operation, path, deletes, labelOnly }: RuleSubject): string {
   const isOurs = origin === "op";
   if (labelOnly && path !== undefined)
     return "the agent says which file, but not what it does there, and no rule allows that";
@@ -233,7 +233,7 @@ function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(beginning);
 }
 
-function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdict | undefined {
+function ownVerdict({ operation, path }: RuleSubject, { own }: Circumstances): Verdict | undefined {
   if (path === undefined || operation !== "write") return undefined;
   const folder = own.find((each) => isBelow(path, each));
   if (folder === undefined) return undefined;
@@ -245,7 +245,7 @@ function ownVerdict({ operation, path }: Subject, { own }: Circumstances): Verdi
 
 /** Of several things at once: the strictest, and the first that is. */
 export function strictest(verdicts: readonly Verdict[]): Verdict | undefined {
-  const by = (effect: Effect) => verdicts.find((verdict) => verdict.effect === effect);
+  const by = (effect: RuleEffect) => verdicts.find((verdict) => verdict.effect === effect);
   const asking = verdicts.find((verdict) => verdict.effect === "ask" && verdict.always);
   return by("deny") ?? asking ?? by("ask") ?? by("allow");
 }

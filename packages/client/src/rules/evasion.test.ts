@@ -6,7 +6,7 @@ import { commandSubject } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { optionOf } from "../gate/question.ts";
 import { permissionGate } from "../internal.ts";
-import type { Subject } from "../policy.ts";
+import type { RuleSubject } from "../policy.ts";
 import { claimsOf } from "../subjects/claims.ts";
 import { summaryOfAll } from "../subjects/summary.ts";
 
@@ -14,14 +14,14 @@ import { summaryOfAll } from "../subjects/summary.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 
-function effectOf(subjects: readonly Subject[], ...texts: string[]): string {
+function effectOf(subjects: readonly RuleSubject[], ...texts: string[]): string {
   return permissionGate({ rules: rules(...texts) }).check(session, subjects).effect;
 }
 
 const run = (command: string, ...args: string[]) => commandSubject("op", command, args, "/nowhere/w");
 const line = (text: string) => commandSubject("op", text, undefined, "/nowhere/w");
 
-function claims(toolCall: object): Subject[] {
+function claims(toolCall: object): RuleSubject[] {
   const subject = { type: "tool_call", toolCall: { toolCallId: "t", title: "t", ...toolCall } };
   return claimsOf(
     { title: "t", options: [], subject } as Parameters<typeof claimsOf>[0],
@@ -205,14 +205,14 @@ test("a link that a workspace brings does not widen a rule that allows, and does
   symlinkSync("secrets", join(cwd, "private"));
   mkdirSync(join(cwd, "real"));
   const place = { sessionId: "s", cwd, roots: [cwd] };
-  const check = (subject: Subject, ...texts: string[]) =>
+  const check = (subject: RuleSubject, ...texts: string[]) =>
     permissionGate({ rules: rules(...texts) }).check(place, [subject]).effect;
-  const write = (path: string): Subject => ({ origin: "op", operation: "write", path: join(cwd, path) });
+  const write = (path: string): RuleSubject => ({ origin: "op", operation: "write", path: join(cwd, path) });
   assert.equal(check(write("src/a.ts"), "allow write docs/**"), "ask");
   assert.equal(check(write("src/a.ts"), `allow write ${join(cwd, "docs")}`), "ask");
   assert.equal(check(write("real/a"), "allow write real/**"), "allow");
   assert.equal(check(write("real/a"), `allow write ${join(cwd, "real")}`), "allow");
-  const elsewhere: Subject = { origin: "claim", operation: "write", path: "/nowhere/bin/x" };
+  const elsewhere: RuleSubject = { origin: "claim", operation: "write", path: "/nowhere/bin/x" };
   assert.equal(check(elsewhere, "allow write top/**"), "ask");
   assert.equal(check(write("secrets/key"), "deny write private"), "deny");
 });

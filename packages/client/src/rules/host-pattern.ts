@@ -1,11 +1,11 @@
 // Reads and matches patterns of hosts: `example.org`, `*.example.org`, `example.org:443`.
 
-import type { Effect } from "../subjects/subject.ts";
+import type { RuleEffect } from "../subjects/subject.ts";
 import { PatternError } from "./name-pattern.ts";
 import type { Rule } from "./rule.ts";
 
 /** Throws a PatternError for what is no host. `effect` is that of a rule. */
-export function checkHostPattern(pattern: string, effect?: Effect): void {
+export function checkHostPattern(pattern: string, effect?: RuleEffect): void {
   if (!/^(?:\*|(?:\*\.)?[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i.test(pattern))
     throw new PatternError(
       "expected a host without a scheme or a path: example.org, *.example.org or example.org:443",

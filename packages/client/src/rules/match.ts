@@ -1,7 +1,7 @@
 // Matches rules against subjects.
 
 import { areSameVariables } from "../subjects/harmless-variables.ts";
-import type { Subject } from "../subjects/subject.ts";
+import type { RuleSubject } from "../subjects/subject.ts";
 import { allowsCommand, everyLine, forbidsCommand } from "./command-pattern.ts";
 import { hostNames, isThisMachine, matchesHost, thisMachine } from "./host-pattern.ts";
 import { type PathMatcher, pathMatcher } from "./path-pattern.ts";
@@ -28,7 +28,7 @@ export function pathMatcherIn(context: MatchContext, pattern: string, isAllowing
   return made;
 }
 
-export function matches(rule: Rule, subject: Subject, context: MatchContext): boolean {
+export function matches(rule: Rule, subject: RuleSubject, context: MatchContext): boolean {
   const { operation, exact, pattern = everyLine, effect } = rule;
   if (!isInForce(rule, context)) return false;
   if (exact !== undefined) return isExactly(exact, subject) && !subject.labelOnly;
@@ -74,7 +74,7 @@ export function isInForce(rule: Rule, { now, identity }: MatchContext): boolean 
  * const subject = commandSubject("op", "npm", ["test"], "/home/me/project");
  * console.log(isExactly({ operation: "exec", argv: ["npm", "test"], cwd: "/home/me/project" }, subject));
  */
-export function isExactly(exact: ExactTarget, subject: Subject): boolean {
+export function isExactly(exact: ExactTarget, subject: RuleSubject): boolean {
   const [shown, given] = [exact, subject].map((each) => {
     const { operation, path, deletes = false, argv, shellLine = argv, cwd, host, tool, mode } = each;
     const { server, name, definition } = tool ?? {};
@@ -87,6 +87,6 @@ function isEverything(pattern: string): boolean {
   return pattern === everyLine || pattern === "*";
 }
 
-function matchesTool(pattern: string, { server, name }: NonNullable<Subject["tool"]>): boolean {
+function matchesTool(pattern: string, { server, name }: NonNullable<RuleSubject["tool"]>): boolean {
   return pattern === `${server}/${name}` || pattern === `${server}/*`;
 }

@@ -1,6 +1,6 @@
 // Parses a file of rules.
 
-import type { Effect } from "../subjects/subject.ts";
+import type { RuleEffect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleOrigin } from "./rule.ts";
 import { parseRule } from "./rule-text.ts";
 
@@ -60,6 +60,6 @@ function parseLine(effect: string, text: string, origin: RuleOrigin, source: str
   }
 }
 
-function isEffect(word: string): word is Effect {
+function isEffect(word: string): word is RuleEffect {
   return word === "allow" || word === "ask" || word === "deny";
 }

@@ -5,23 +5,23 @@ import { test } from "node:test";
 import { parseRule, type Rule, rememberedRules } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { type GateOptions, permissionGate } from "../internal.ts";
-import { RuleError, type Subject } from "../policy.ts";
+import { RuleError, type RuleSubject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
-const write = (path: string): Subject => ({
+const write = (path: string): RuleSubject => ({
   origin: "op",
   operation: "write",
   path: join("/nowhere/w", path),
 });
-const read = (path: string): Subject => ({ ...write(path), operation: "read" });
-const check = (options: GateOptions, ...subjects: Subject[]) =>
+const read = (path: string): RuleSubject => ({ ...write(path), operation: "read" });
+const check = (options: GateOptions, ...subjects: RuleSubject[]) =>
   permissionGate(options).check(session, subjects);
 
 const from = (origin: Rule["origin"], effect: Rule["effect"], text: string): Rule =>
   parseRule(text, { effect, origin });
 
 test("deleting is writing", () => {
-  const remove: Subject = { ...write("a"), deletes: true };
+  const remove: RuleSubject = { ...write("a"), deletes: true };
   assert.equal(check({ rules: rules("deny write a") }, remove).effect, "deny");
   assert.equal(check({ rules: rules("deny write b") }, remove).effect, "ask");
   assert.equal(check({ rules: rules("allow write a") }, remove).effect, "allow");
@@ -92,14 +92,14 @@ test("what holds Parley's own rules and keys is never written (N166)", () => {
 });
 
 test("a command in the sandbox is allowed unless a rule says otherwise; a protected name is not asked about", () => {
-  const subject: Subject = { origin: "op", operation: "exec", argv: ["cat", ".env"], cwd: "/nowhere/w" };
-  const held: Subject = { ...subject, sandbox: "workspace" };
+  const subject: RuleSubject = { origin: "op", operation: "exec", argv: ["cat", ".env"], cwd: "/nowhere/w" };
+  const held: RuleSubject = { ...subject, sandbox: "workspace" };
   const verdict = check({}, held);
   assert.deepEqual([verdict.effect, verdict.reason], ["allow", "commands in the sandbox are allowed"]);
   assert.equal(check({}, subject).always, true);
   assert.equal(check({ rules: rules("ask exec cat") }, held).effect, "ask");
   assert.equal(check({ rules: rules("deny read .env") }, held).effect, "deny");
-  const leaving: Subject = { ...subject, argv: ["ls"], leaves: true };
+  const leaving: RuleSubject = { ...subject, argv: ["ls"], leaves: true };
   const asked = check({ rules: rules("allow exec ls", "allow exec **") }, leaving);
   assert.deepEqual([asked.effect, asked.always], ["ask", true], "leaving it is asked every time");
 });
@@ -146,7 +146,7 @@ test("answers for a workspace are for that directory, not for another one of its
   mkdirSync(project);
   const place = { sessionId: "s", cwd: project, roots: [project] };
   const remembered = rememberedRules(join(cwd, "permissions.ndjson"));
-  const subject: Subject = { origin: "op", operation: "write", path: join(project, "a") };
+  const subject: RuleSubject = { origin: "op", operation: "write", path: join(project, "a") };
   const identity = `${project}#${statSync(project).dev}:${statSync(project).ino}`;
   remembered.add({
     operation: "write",
@@ -194,7 +194,7 @@ test("V10: allow net localhost is the whole network of this machine, and nothing
     );
     assert.equal(rules(`deny net ${host}`).length, 1);
   }
-  const net = (host: string): Subject => ({ origin: "op", operation: "net", host });
+  const net = (host: string): RuleSubject => ({ origin: "op", operation: "net", host });
   for (const host of ["localhost:3000", "127.0.0.1:80", "[::1]:80", "app.localhost"]) {
     assert.equal(check({ rules: rules("allow net localhost") }, net(host)).effect, "allow", host);
     assert.equal(check({ rules: rules("allow net", "deny net localhost") }, net(host)).effect, "deny", host);
@@ -205,13 +205,13 @@ test("V10: allow net localhost is the whole network of this machine, and nothing
     ["127.0.0.1", "deny"],
     ["127.0.0.1:8080", "ask"],
   ] as const) {
-    const claim: Subject = { ...net(host), origin: "claim" };
+    const claim: RuleSubject = { ...net(host), origin: "claim" };
     assert.equal(check({ rules: rules("deny net localhost:80") }, claim).effect, effect, host);
   }
 });
 
 test("a rule about another host keeps this machine closed to commands, and check says so", () => {
-  const net: Subject = { origin: "op", operation: "net", host: "localhost:80" };
+  const net: RuleSubject = { origin: "op", operation: "net", host: "localhost:80" };
   for (const other of ["deny net evil.example", "ask net"]) {
     const given = { rules: rules("allow net localhost", other) };
     const { effect, reason } = check(given, net);

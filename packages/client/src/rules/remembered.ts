@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { isObject, optional } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
-import type { Effect } from "../subjects/subject.ts";
+import type { RuleEffect } from "../subjects/subject.ts";
 import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
@@ -34,7 +34,7 @@ export interface RememberedRules {
 /** An answer to remember. */
 export interface NewRememberedRule extends RuleTarget, Pick<Rule, "workspace"> {
   /** The answer. */
-  readonly effect: Effect;
+  readonly effect: RuleEffect;
   /** Where it holds. */
   readonly scope: "workspace" | "always";
   /** When it ends, in milliseconds since 1970. Default: after 30 days in a workspace, else after 90. */

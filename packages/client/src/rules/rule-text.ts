@@ -2,7 +2,7 @@
 
 import { optional } from "@parley/acp/jsonrpc";
 import { joinVariables } from "../subjects/command-words.ts";
-import type { Effect } from "../subjects/subject.ts";
+import type { RuleEffect } from "../subjects/subject.ts";
 import { commandText, targetText } from "../subjects/summary.ts";
 import { commandPattern, everyLine } from "./command-pattern.ts";
 import { checkHostPattern } from "./host-pattern.ts";
@@ -22,7 +22,7 @@ const nearWords = new Map([
 /** What the text of a rule does not say. */
 export interface RuleContext {
   /** The answer of the rule. */
-  readonly effect: Effect;
+  readonly effect: RuleEffect;
   /** Who made it. */
   readonly origin: RuleOrigin;
   /** The file that it is in. */
@@ -63,7 +63,7 @@ function unknownOperation(word: string, shown: string): string {
   return `expected a rule that starts with one of ${ruleOperations.join(", ")}, ${example}; got ${shown}`;
 }
 
-function checkPattern(operation: RuleOperation, pattern: string, effect: Effect): void {
+function checkPattern(operation: RuleOperation, pattern: string, effect: RuleEffect): void {
   switch (operation) {
     case "*":
       throw new PatternError(

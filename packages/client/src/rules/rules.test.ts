@@ -5,16 +5,16 @@ import { test } from "node:test";
 import { enforcementOf, parsePolicy, parseRule, ruleText } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
 import { permissionGate } from "../internal.ts";
-import { RuleError, type Subject } from "../policy.ts";
+import { RuleError, type RuleSubject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
 
-function effectOf(subject: Partial<Subject>, ...texts: string[]): string {
-  const whole: Subject = { origin: "op", operation: "other", ...subject };
+function effectOf(subject: Partial<RuleSubject>, ...texts: string[]): string {
+  const whole: RuleSubject = { origin: "op", operation: "other", ...subject };
   return permissionGate({ rules: rules(...texts) }).check(session, [whole]).effect;
 }
 
-const write = (path: string): Partial<Subject> => ({ operation: "write", path });
+const write = (path: string): Partial<RuleSubject> => ({ operation: "write", path });
 
 test("a pattern for a path means what it means in a .gitignore", () => {
   const cases: [string, string, boolean][] = [
@@ -135,13 +135,13 @@ test("a comment stands on a line of its own, and no line is left out in silence"
 });
 
 test("hosts and tools are matched by name, with or without a port or a star", () => {
-  const host = (name: string): Partial<Subject> => ({ operation: "net", host: name });
+  const host = (name: string): Partial<RuleSubject> => ({ operation: "net", host: name });
   assert.equal(effectOf(host("example.org:443"), "allow net example.org"), "allow");
   assert.equal(effectOf(host("EXAMPLE.org."), "allow net example.org"), "allow");
   assert.equal(effectOf(host("a.example.org"), "allow net *.example.org"), "allow");
   assert.equal(effectOf(host("evilexample.org"), "allow net *.example.org"), "ask");
   assert.equal(effectOf(host("example.org"), "allow net example.org:443"), "ask");
-  const tool: Partial<Subject> = { operation: "mcp", tool: { server: "github", name: "get_issue" } };
+  const tool: Partial<RuleSubject> = { operation: "mcp", tool: { server: "github", name: "get_issue" } };
   assert.equal(effectOf(tool, "allow mcp github/get_issue"), "allow");
   assert.equal(effectOf(tool, "allow mcp github/*"), "allow");
   assert.equal(effectOf(tool, "allow mcp git/*"), "ask");
@@ -161,14 +161,14 @@ test("a rule means the same for what Parley does and for what an agent says that
     for (const where of ["user", "operator", "launch"] as const)
       for (const effect of ["allow", "ask", "deny"] as const) {
         const rule = parseRule("write a", { effect, origin: where });
-        const subject: Subject = { origin, operation: "write", path: "/nowhere/w/a" };
+        const subject: RuleSubject = { origin, operation: "write", path: "/nowhere/w/a" };
         assert.equal(permissionGate({ rules: [rule] }).check(session, [subject]).effect, effect);
         assert.equal(ruleText(rule), "write a");
       }
 });
 
 test("what only a label says is allowed by * and exec ** alone, and forbidden by what it says", () => {
-  const label = (more: Partial<Subject>): Partial<Subject> => ({
+  const label = (more: Partial<RuleSubject>): Partial<RuleSubject> => ({
     origin: "claim",
     labelOnly: true,
     ...more,

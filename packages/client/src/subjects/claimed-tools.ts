@@ -3,13 +3,13 @@
 import { isObject } from "@parley/acp/jsonrpc";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import type { Fields } from "./claim-fields.ts";
-import type { Subject } from "./subject.ts";
+import type { RuleSubject } from "./subject.ts";
 
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
-type Tool = NonNullable<Subject["tool"]>;
+type Tool = NonNullable<RuleSubject["tool"]>;
 
 /** Each tool once. What only a title says is a label. */
-export function claimedTools(call: Call, objects: readonly Fields[]): Subject[] {
+export function claimedTools(call: Call, objects: readonly Fields[]): RuleSubject[] {
   const claude = isObject(call._meta?.["claudeCode"]) ? call._meta["claudeCode"] : {};
   const names = [call.name, call._meta?.["toolName"], claude["toolName"]];
   const server = markedServer(call, claude);
@@ -17,8 +17,8 @@ export function claimedTools(call: Call, objects: readonly Fields[]): Subject[] 
     ...objects.flatMap(inFields),
     ...names.flatMap((name) => [...prefixed(name), ...(server === undefined ? [] : marked(name, server))]),
   ];
-  const found = new Map<string, Subject>();
-  const add = (tool: Tool, more: Pick<Subject, "labelOnly"> = {}): void => {
+  const found = new Map<string, RuleSubject>();
+  const add = (tool: Tool, more: Pick<RuleSubject, "labelOnly"> = {}): void => {
     const key = `${tool.server}/${tool.name}`;
     if (!found.has(key)) found.set(key, { origin: "claim", operation: "mcp", tool, ...more });
   };

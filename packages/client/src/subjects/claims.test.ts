@@ -7,12 +7,12 @@ import { test } from "node:test";
 import { parseRule } from "@parley/client/policy";
 import { folder } from "../../test/support/gate-probe.ts";
 import { permissionGate } from "../internal.ts";
-import type { Subject } from "../policy.ts";
+import type { RuleSubject } from "../policy.ts";
 import { claimsOf } from "./claims.ts";
 
 type Ask = Parameters<typeof claimsOf>[0];
 
-function claims(toolCall: object): Subject[] {
+function claims(toolCall: object): RuleSubject[] {
   const ask = { title: "t", options: [], subject: { type: "tool_call", toolCall } };
   return claimsOf(ask as unknown as Ask, undefined, "/nowhere/w"); // as the wire has it
 }
@@ -20,7 +20,7 @@ function claims(toolCall: object): Subject[] {
 const input = (rawInput: unknown) => claims({ kind: "execute", rawInput });
 
 /** By rules that were typed for this run. */
-function verdict(subjects: readonly Subject[], ...texts: readonly string[]) {
+function verdict(subjects: readonly RuleSubject[], ...texts: readonly string[]) {
   const rules = texts.map((text) => {
     const [effect, ...rest] = text.split(" ");
     return parseRule(rest.join(" "), { effect: effect === "deny" ? "deny" : "allow", origin: "launch" });

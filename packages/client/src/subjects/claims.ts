@@ -17,7 +17,7 @@ import {
 import { claimedTools } from "./claimed-tools.ts";
 import { commandSubject } from "./command-subject.ts";
 import { callOfOperation } from "./operation-claims.ts";
-import { isFileOperation, type Subject, type Operation as SubjectOperation } from "./subject.ts";
+import { isFileOperation, type RuleSubject, type SubjectOperation } from "./subject.ts";
 import { askedCall } from "./tool-calls.ts";
 
 /** A call says that it deletes, which is writing. */
@@ -26,7 +26,7 @@ type Operation = SubjectOperation | "delete";
 type Call = Partial<Omit<ToolCallUpdate, "toolCallId">>;
 
 /** `call` is what is known of the tool call beside the question. At least one subject, all of them claims. */
-export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: string): Subject[] {
+export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: string): RuleSubject[] {
   const { subject } = ask;
   if (subject?.type === "command") {
     const { type: _type, toolCallId: _call, terminalId: _terminal, _meta, ...rawInput } = subject;
@@ -47,7 +47,7 @@ export function claimsOf(ask: PermissionRequest, call: Call | undefined, cwd: st
 }
 
 /** What a tool call says of itself. */
-export function claimsOfCall(call: Call, cwd: string): Subject[] {
+export function claimsOfCall(call: Call, cwd: string): RuleSubject[] {
   const objects = fieldsOf(call.rawInput ?? {});
   const labelled = byKind.get(call.kind) ?? "other";
   const tools = claimedTools(call, objects);
@@ -60,7 +60,9 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
       ...hosts(objects),
       ...paths(call, objects, cwd),
       ...modes(call, objects),
-    ].map((subject): Subject => (unread.length === 0 ? subject : { ...subject, labelOnly: true, unread })),
+    ].map(
+      (subject): RuleSubject => (unread.length === 0 ? subject : { ...subject, labelOnly: true, unread }),
+    ),
     ...tools,
   ];
   const runs = subjects.some(({ operation }) => operation === "exec");
@@ -83,14 +85,14 @@ export function claimsOfCall(call: Call, cwd: string): Subject[] {
 /** So many things at once nobody can judge, and each path costs a look at the disk. */
 const maxSubjects = 1_000;
 
-function within(subjects: readonly Subject[]): readonly Subject[] {
+function within(subjects: readonly RuleSubject[]): readonly RuleSubject[] {
   if (subjects.length <= maxSubjects) return subjects;
   return [...subjects.slice(0, maxSubjects), { origin: "claim", operation: "other", labelOnly: true }];
 }
 
 /** What the kind and the title say. Many agents write the command or the address into the title, and nowhere else. */
-function titled(operation: Operation, title: string, cwd: string): Subject[] {
-  const label: Subject = { ...claimed(operation), labelOnly: true };
+function titled(operation: Operation, title: string, cwd: string): RuleSubject[] {
+  const label: RuleSubject = { ...claimed(operation), labelOnly: true };
   // `Run x`, `Shell: x`, and x in backquotes
   const line = title.replace(/^(?:Run(?:ning)? |[\w-]+: |\$ )/, "").replace(/^`([^`]+)`$/, "$1");
   if (operation === "exec" && line.trim() !== "")
@@ -109,10 +111,10 @@ function valuesIn(objects: readonly Fields[], ...meanings: readonly Meaning[]): 
   );
 }
 
-function commands(objects: readonly Fields[], cwd: string): Subject[] {
+function commands(objects: readonly Fields[], cwd: string): RuleSubject[] {
   const env = Object.fromEntries(valuesIn(objects, "variables").flatMap(variablesIn));
   const leaves = valuesIn(objects, "outside").some((value) => value !== false);
-  const claim = (command: string, words: readonly string[] | undefined, where: string): Subject => ({
+  const claim = (command: string, words: readonly string[] | undefined, where: string): RuleSubject => ({
     ...commandSubject("claim", command, words, where, env),
     ...(leaves ? { leaves } : {}),
   });
@@ -124,7 +126,7 @@ function commands(objects: readonly Fields[], cwd: string): Subject[] {
     const more = valuesIn([fields], "words");
     return (said.length > 0 ? said : [cwd]).flatMap((place) => {
       const where = placeOf(place, cwd);
-      const read = (value: unknown, further: readonly unknown[]): Subject[] => {
+      const read = (value: unknown, further: readonly unknown[]): RuleSubject[] => {
         if (typeof value === "string" && !further.some(Array.isArray))
           return value === "" ? [] : [claim([value, ...further].join(" "), undefined, where)];
         const [program, ...words] = [value, ...further]
@@ -163,14 +165,14 @@ function variablesIn(env: unknown): [string, string][] {
 /** An address of the network, not of a file. */
 const remote = /^(?!file:)[a-z][a-z\d+.-]*:\/\//i;
 
-function hosts(objects: readonly Fields[]): Subject[] {
+function hosts(objects: readonly Fields[]): RuleSubject[] {
   const addresses = [
     ...valuesIn(objects, "address").flatMap(textsIn),
     ...valuesIn(objects, "path", "place")
       .flatMap(textsIn)
       .filter((text) => remote.test(text)),
   ];
-  return addresses.slice(0, maxSubjects + 1).flatMap((text): Subject[] => {
+  return addresses.slice(0, maxSubjects + 1).flatMap((text): RuleSubject[] => {
     const host = hostOf(text);
     return host === undefined ? [] : [{ origin: "claim", operation: "net", host }];
   });
@@ -197,7 +199,7 @@ function hostOf(address: string): string | undefined {
   return port === undefined ? url.hostname : `${url.hostname}:${port}`;
 }
 
-function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
+function paths(call: Call, objects: readonly Fields[], cwd: string): RuleSubject[] {
   const runs = objects.some(isCommand);
   const labelled = byKind.get(call.kind) ?? "other";
   // nothing says how it is meant: whatever is forbidden for it must be
@@ -214,7 +216,7 @@ function paths(call: Call, objects: readonly Fields[], cwd: string): Subject[] {
   const named = valuesIn(objects, "path", ...(runs ? [] : (["place"] as const)))
     .flatMap(textsIn)
     .filter((text) => !remote.test(text));
-  const claim = (operation: Operation, path: string): Subject => ({
+  const claim = (operation: Operation, path: string): RuleSubject => ({
     ...claimed(operation),
     path: placeOf(path, cwd),
   });
@@ -260,7 +262,7 @@ function decoded(text: string): string {
   }
 }
 
-function modes(call: Call, objects: readonly Fields[]): Subject[] {
+function modes(call: Call, objects: readonly Fields[]): RuleSubject[] {
   if (call.kind !== "switch_mode") return [];
   return valuesIn(objects, "mode")
     .flatMap(textsIn)
@@ -279,13 +281,13 @@ const byKind = new Map<string | null | undefined, Operation>([
   ["switch_mode", "mode"],
 ]);
 
-function claimed(operation: Operation): Subject {
+function claimed(operation: Operation): RuleSubject {
   return operation === "delete"
     ? { origin: "claim", operation: "write", deletes: true }
     : { origin: "claim", operation };
 }
 
-function distinct(subjects: readonly Subject[]): Subject[] {
+function distinct(subjects: readonly RuleSubject[]): RuleSubject[] {
   return [...new Map(subjects.map((subject) => [JSON.stringify(subject), subject])).values()];
 }
 

@@ -5,7 +5,7 @@ import { canonicalPath } from "./canonical-path.ts";
 import { joinWords, readLine } from "./command-words.ts";
 import { notableVariables, type Variables } from "./harmless-variables.ts";
 import { shellScript } from "./inner-commands.ts";
-import type { Subject, SubjectOrigin } from "./subject.ts";
+import type { RuleSubject, SubjectOrigin } from "./subject.ts";
 
 /** By its name, or where systems keep it: a file of that name elsewhere may be anything. Others quote in other ways. */
 const systemShell =
@@ -72,7 +72,7 @@ export function commandSubject(
   args: readonly string[] | undefined,
   folder: string,
   variables: Variables = {},
-): Subject {
+): RuleSubject {
   const options = origin === "claim" ? [optionOfClaims] : [];
   const { argv, shellLine, cwd, env } = readCommand(command, args, folder, variables, ...options);
   const known = optional({ argv, shellLine, env: notableVariables(env) });

@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { evaluatesText } from "./evaluated-text.ts";
 import { commandsInLine, type LineCommand } from "./shell-line.ts";
-import type { Subject } from "./subject.ts";
+import type { RuleSubject } from "./subject.ts";
 
 /** As it is called, whatever folder it is in. */
 export function programName(word: string): string {
@@ -41,7 +41,7 @@ const maxWrapped = 256;
 
 const known = new WeakMap<object, readonly LineCommand[] | undefined>();
 
-type Command = Pick<Subject, "argv" | "shellLine" | "env">;
+type Command = Pick<RuleSubject, "argv" | "shellLine" | "env">;
 
 /** What is about to be run, and what that would run in turn. Undefined: there is too much of it, or it has no end. */
 export function commandsOf(subject: Command): readonly LineCommand[] | undefined {

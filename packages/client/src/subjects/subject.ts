@@ -4,23 +4,23 @@
  * The kind of an operation. `mode`: the session switches its mode. `other`: an agent announces something that no other
  * kind describes. Only the rule `*` is about these two.
  */
-export type Operation = "read" | "write" | "exec" | "net" | "mcp" | "mode" | "other";
+export type SubjectOperation = "read" | "write" | "exec" | "net" | "mcp" | "mode" | "other";
 
-export type FileOperation = Extract<Operation, "read" | "write">;
+export type FileOperation = Extract<SubjectOperation, "read" | "write">;
 
-export function isFileOperation(operation: Operation | "*"): operation is FileOperation {
+export function isFileOperation(operation: SubjectOperation | "*"): operation is FileOperation {
   return operation === "read" || operation === "write";
 }
 
 /** An operation that is about to happen. */
-export interface Subject {
+export interface RuleSubject {
   /**
    * `op`: this client performs it, so a decision is enforced. `claim`: an agent that runs its own tools announces it; a
    * decision cannot be enforced.
    */
   readonly origin: "op" | "claim";
   /** The kind of the operation. */
-  readonly operation: Operation;
+  readonly operation: SubjectOperation;
   /** The absolute path of a file, with all links resolved. */
   readonly path?: string;
   /** Whether the write deletes the file. */
@@ -64,10 +64,10 @@ export interface Subject {
  *
  * @inline
  */
-export type SubjectOrigin = Subject["origin"];
+export type SubjectOrigin = RuleSubject["origin"];
 
 /** How far an answer reaches. */
-export type Scope = "once" | "session" | "workspace" | "always";
+export type PermissionScope = "once" | "session" | "workspace" | "always";
 
 /** The answer of a rule. */
-export type Effect = "allow" | "ask" | "deny";
+export type RuleEffect = "allow" | "ask" | "deny";

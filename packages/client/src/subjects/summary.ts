@@ -2,7 +2,7 @@
 
 import { joinVariables, joinWords } from "./command-words.ts";
 import { shownLine } from "./shown-text.ts";
-import type { Subject } from "./subject.ts";
+import type { RuleSubject } from "./subject.ts";
 
 /**
  * Returns the whole command of a subject as one text; undefined if the subject has none.
@@ -12,12 +12,15 @@ import type { Subject } from "./subject.ts";
  *
  * console.log(commandText({ argv: ["git", "commit", "-m", "two words"] }));
  */
-export function commandText({ argv, shellLine }: Pick<Subject, "argv" | "shellLine">): string | undefined {
+export function commandText({
+  argv,
+  shellLine,
+}: Pick<RuleSubject, "argv" | "shellLine">): string | undefined {
   return shellLine ?? (argv === undefined ? undefined : joinWords(argv));
 }
 
 /** What it is about, as one text; empty where nobody says that. */
-export function targetText(subject: Omit<Subject, "origin">): string {
+export function targetText(subject: Omit<RuleSubject, "origin">): string {
   const { path, host, tool, mode = "" } = subject;
   return path ?? commandText(subject) ?? host ?? (tool === undefined ? mode : `${tool.server}/${tool.name}`);
 }
@@ -30,7 +33,7 @@ export function targetText(subject: Omit<Subject, "origin">): string {
  *
  * console.log(summaryOf({ origin: "op", operation: "read", path: "/home/me/notes.txt" }));
  */
-export function summaryOf(subject: Subject): string {
+export function summaryOf(subject: RuleSubject): string {
   const { operation, path, deletes, host, tool, mode, cwd, env = {} } = subject;
   const where = cwd === undefined ? "" : ` (in ${shownPath(cwd)})`;
   switch (operation) {
@@ -75,7 +78,7 @@ function shownCommand(command: string): string {
 const mostSummaries = 20;
 
 /** `title` is the agent's own, safe to show: for what nothing else is said of. */
-export function summaryOfAll(subjects: readonly Subject[], title?: string): string {
+export function summaryOfAll(subjects: readonly RuleSubject[], title?: string): string {
   const isUnsaid = subjects.every(({ operation }) => operation === "other");
   if (isUnsaid && title !== undefined && title !== "") return `do what it calls "${title}"`;
   const all = [...new Set(subjects.map(summaryOf))];

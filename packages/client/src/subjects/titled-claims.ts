@@ -3,14 +3,14 @@
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { canonicalPath } from "./canonical-path.ts";
 import { commandSubject } from "./command-subject.ts";
-import type { Subject } from "./subject.ts";
+import type { RuleSubject } from "./subject.ts";
 
 /** What such a title names is no label: rules match it. A call that says more than a title is judged by that. */
 export function titledClaims(
-  claims: readonly Subject[],
+  claims: readonly RuleSubject[],
   { title, rawInput, content, locations }: Partial<ToolCallUpdate> = {},
   cwd: string,
-): Subject[] {
+): RuleSubject[] {
   const [claim, another] = claims;
   const saysMore = rawInput != null || [...(content ?? []), ...(locations ?? [])].length > 0;
   if (claim === undefined || another !== undefined || saysMore || typeof title !== "string")

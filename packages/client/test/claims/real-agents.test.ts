@@ -10,7 +10,7 @@ import { memoryPair } from "@parley/acp/transport";
 import { agentPeer, type PermissionOption, type SessionUpdate } from "@parley/acp/v1";
 import { parseRule } from "@parley/client/policy";
 import { permissionGate } from "../../src/internal.ts";
-import { type PermissionQuestion, permissionPolicy, type Subject } from "../../src/policy.ts";
+import { type PermissionQuestion, permissionPolicy, type RuleSubject } from "../../src/policy.ts";
 import { joinWords } from "../../src/subjects/command-words.ts";
 
 interface Step {
@@ -75,7 +75,7 @@ async function questionsOf(t: TestContext, steps: readonly Step[]): Promise<Perm
 }
 
 /** As rules are written. */
-function textOf({ operation, path, argv, shellLine, cwd, host, tool, mode, labelOnly, unread }: Subject) {
+function textOf({ operation, path, argv, shellLine, cwd, host, tool, mode, labelOnly, unread }: RuleSubject) {
   const command = shellLine ?? (argv === undefined ? undefined : joinWords(argv));
   const what = path ?? command ?? host ?? mode ?? (tool && `${tool.server}/${tool.name}`);
   const where = cwd === undefined || cwd === "/project" ? "" : ` (in ${cwd})`;
@@ -83,7 +83,7 @@ function textOf({ operation, path, argv, shellLine, cwd, host, tool, mode, label
   return `${labelOnly ? "label " : ""}${operation}${what === undefined ? "" : ` ${what}`}${where}${why}`;
 }
 
-function effectOf(subjects: readonly Subject[], effect: "allow" | "deny", ...texts: readonly string[]) {
+function effectOf(subjects: readonly RuleSubject[], effect: "allow" | "deny", ...texts: readonly string[]) {
   const rules = texts.map((text) => parseRule(text, { effect, origin: "launch" }));
   const session = { sessionId: "s", cwd: "/project", roots: ["/project"] };
   return permissionGate({ rules }).check(session, subjects).effect;

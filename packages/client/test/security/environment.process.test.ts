@@ -44,7 +44,7 @@ test("no canary of our environment is in an agent's or in its commands' (TH7)", 
     }
   });
   // as the agents are that need no configuration: it gets what it declares
-  const entry: CommandEntry = { ...hostileEntry, origin: "ready", passes: ["OPENAI_API_KEY"] };
+  const entry: CommandEntry = { ...hostileEntry, origin: "ready", pass: ["OPENAI_API_KEY"] };
   const rules = [parseRule("exec **", { effect: "allow", origin: "launch" })];
   const env = agentEnvironment(entry, process.env);
   const { attempt, pid } = await hostile(t, root, { rules, env }, entry);
@@ -81,7 +81,7 @@ test("no agent that needs no configuration gets another one's key (TH7)", (t) =>
   const violations: string[] = [];
   const entries = readyAgents();
   for (const entry of entries) {
-    const { passes = [] } = entry;
+    const { pass: passes = [] } = entry;
     const declared = (name: string) =>
       passes.some((pass) => pass === name || (pass.endsWith("*") && name.startsWith(pass.slice(0, -1))));
     for (const name of leaked(JSON.stringify(agentEnvironment(entry, canaries))))

@@ -201,7 +201,7 @@ test(
     assert.equal(await run(off), "-32060");
     assert.equal(asked.length, 3);
     assert.deepEqual(reviewed, []);
-    for (const { always, reason, choices } of questions) {
+    for (const { isAlwaysAsked: always, reason, choices } of questions) {
       assert.ok(always);
       assert.match(reason, /this command leaves the sandbox and runs with all your rights/);
       assert.deepEqual([...new Set(choices.map(({ scope }) => scope))], ["once"]);

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { type AgentDefinition, agent, type ClientSession, client } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
-import { type Effect, parseRule, type Rule } from "@parley/client/policy";
+import { parseRule, type Rule, type RuleEffect } from "@parley/client/policy";
 import { type Gate, type GateOptions, permissionGate } from "../../src/internal.ts";
 
 /** All kinds of tool calls. */
@@ -27,7 +27,7 @@ export const toolKinds = [
 export function rules(...texts: readonly string[]): Rule[] {
   return texts.map((text) => {
     const [effect = "", ...rest] = text.split(" ");
-    return parseRule(rest.join(" "), { effect: effect as Effect, origin: "user" });
+    return parseRule(rest.join(" "), { effect: effect as RuleEffect, origin: "user" });
   });
 }
 

@@ -1,6 +1,6 @@
 // Runs the steps of a scripted agent, with the verbs for tool calls, questions, files, terminals and further prompts.
 
-import { type AgentSession, RequestError, type ToolCall, type Turn } from "@parley/acp";
+import { type AgentSession, RequestError, type ToolCallHandle, type Turn } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import type { PermissionOption, PromptResult, StopReason, Usage } from "@parley/acp/model";
 import type { AgentStep, TerminalOp } from "./agent-scenario.ts";
@@ -187,7 +187,7 @@ function isTerminalOp(op: TerminalOp | AgentStep): op is TerminalOp {
 
 /** Runs the steps of a tool call. Cancelling only the call does not end the turn. */
 async function insideTool(
-  tool: ToolCall,
+  tool: ToolCallHandle,
   steps: readonly AgentStep[],
   context: StepContext,
 ): Promise<Ended | undefined> {
@@ -198,7 +198,7 @@ async function insideTool(
 }
 
 async function finish(
-  tool: ToolCall,
+  tool: ToolCallHandle,
   status: "completed" | "failed" | "cancelled" | false,
   rawOutput: unknown,
 ): Promise<void> {
@@ -275,7 +275,7 @@ export interface StepContext {
   readonly session: AgentSession;
   /** Absent outside turns. */
   readonly turn: Turn | undefined;
-  readonly tool: ToolCall | undefined;
+  readonly tool: ToolCallHandle | undefined;
   /** The values of `{{name}}` placeholders. */
   readonly values: Record<string, unknown>;
   /** Aborts at the end of the turn or of the connection. */

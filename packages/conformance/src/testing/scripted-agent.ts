@@ -13,7 +13,7 @@ import {
 import { openMethod } from "@parley/acp/extensions";
 import { methodTable } from "@parley/acp/internal";
 import { checkOptions, optional } from "@parley/acp/jsonrpc";
-import { entryFormat, memoryStore, type SessionStore, storedEntry } from "@parley/acp/store";
+import { entryFormat, memoryStore, type SessionStore, serializeEntry } from "@parley/acp/store";
 import type { AgentScenario, AgentStep, TurnScript } from "./agent-scenario.ts";
 import { runOutsideTurn, runStep } from "./agent-steps.ts";
 import { type AgentEvent, type AgentRun, runTurnSteps, stepContext } from "./agent-verbs.ts";
@@ -252,7 +252,7 @@ function storeWith({ sessions = [] }: AgentScenario): SessionStore {
     });
     void store.append(
       sessionId,
-      entries.map((body, index) => storedEntry({ format: entryFormat, seq: index + 1, time, ...body })),
+      entries.map((body, index) => serializeEntry({ format: entryFormat, seq: index + 1, time, ...body })),
     );
     void store.release(sessionId);
   }

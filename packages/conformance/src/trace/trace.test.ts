@@ -6,7 +6,11 @@ const header = '{"parley":"trace","version":1}';
 const message = '{"t":1.5,"from":"client","bytes":3,"text":"{}"}';
 
 test("a trace is its header and its records", () => {
-  const { header: first, records, cutOff } = readTrace(`${header}\n${message}\n{"t":2,"event":"end"}\n`);
+  const {
+    header: first,
+    records,
+    isCutOff: cutOff,
+  } = readTrace(`${header}\n${message}\n{"t":2,"event":"end"}\n`);
   assert.deepEqual(first, { parley: "trace", version: 1 });
   assert.deepEqual(records.map(isTraceMessage), [true, false]);
   assert.equal(cutOff, false);
@@ -14,7 +18,9 @@ test("a trace is its header and its records", () => {
 
 test("a last line that was cut off is left out, and so is what a newer minor version adds", () => {
   const newer = '{"parley":"trace","version":1,"minor":9,"colour":"blue"}';
-  const { records, cutOff } = readTrace(`${newer}\n{"t":0,"event":"sunrise"}\n${message}\n{"t":2,"fro`);
+  const { records, isCutOff: cutOff } = readTrace(
+    `${newer}\n{"t":0,"event":"sunrise"}\n${message}\n{"t":2,"fro`,
+  );
   assert.equal(records.length, 1);
   assert.equal(cutOff, true);
   assert.deepEqual(readTrace(header), { header: JSON.parse(header), records: [], cutOff: true });

@@ -87,7 +87,7 @@ export interface Trace {
   /** All other lines that are known. */
   readonly records: readonly TraceRecord[];
   /** Whether an incomplete last line was left out: the writer was killed, or is still writing. */
-  readonly cutOff: boolean;
+  readonly isCutOff: boolean;
 }
 
 /** The file is not a trace, has another major version, or is damaged. */
@@ -141,7 +141,7 @@ export function readTrace(text: string): Trace {
     const record = traceRecord(line, index + 2);
     if (record !== undefined) records.push(record);
   }
-  return { header, records, cutOff: rest !== "" };
+  return { header, records, isCutOff: rest !== "" };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Tool, ToolResult } from "./tool.ts";
 export async function toolServer(tools: readonly Tool[], name: string): Promise<McpServer> {
   const { McpServer, fromJsonSchema } = await import("@modelcontextprotocol/server");
   const server = new McpServer({ name, version: "1.0.0" }, { capabilities: { tools: {} } });
-  for (const { name, title, description, schema, readOnly, run } of tools) {
+  for (const { name, title, description, schema, isReadOnly: readOnly, run } of tools) {
     const given = schema ?? { type: "object" };
     // as: `tool` has checked what the schema is
     const inputSchema = (

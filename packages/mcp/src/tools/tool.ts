@@ -112,7 +112,7 @@ export interface Tool {
   /** The arguments. */
   readonly schema: ObjectSchema | StandardSchema | undefined;
   /** Whether the tool changes nothing. */
-  readonly readOnly: boolean;
+  readonly isReadOnly: boolean;
   /** Performs a call. */
   readonly run: (input: never, context: ToolContext) => ToolResult | Promise<ToolResult>;
 }
@@ -149,7 +149,7 @@ export function tool<const Schema extends ObjectSchema | StandardSchema>(
   if (title !== undefined && typeof title !== "string") throw wrong(name, "title", "a string", title);
   if (typeof run !== "function") throw wrong(name, "run", "a function", run);
   if (schema !== undefined) checkSchema(name, schema);
-  return { kind: "tool", name, description, title, schema, readOnly: readOnly === true, run };
+  return { kind: "tool", name, description, title, schema, isReadOnly: readOnly === true, run };
 }
 
 /** Whether something was made by `tool`. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openReview } from "@parley/review";
 
 const [root = "", home = "", session = ""] = process.argv.slice(2);
-const review = await openReview({ roots: [root], home, session });
+const review = await openReview({ roots: [root], stateFolder: home, session });
 for (let number = 1; ; number += 1) {
   await review.beginTurn();
   process.stdout.write("begun\n");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openReview } from "@parley/review";
 
 const [root = "", home = "", text = ""] = process.argv.slice(2);
-const review = await openReview({ roots: [root], home });
+const review = await openReview({ roots: [root], stateFolder: home });
 await review.beginTurn();
 writeFileSync(join(root, "a.txt"), text.repeat(2000));
 await review.endTurn();

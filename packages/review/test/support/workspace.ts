@@ -62,7 +62,7 @@ export function workspace(t: TestContext, options: { readonly git?: boolean } = 
         encoding: "utf8",
         stdio: ["ignore", "pipe", "pipe"],
       }),
-    open: (more = {}) => openReview({ roots: [root], home, env, ...more }),
+    open: (more = {}) => openReview({ roots: [root], stateFolder: home, env, ...more }),
   };
   if (options.git !== false) made.git("init", "-q", "-b", "main");
   return made;

@@ -45,7 +45,7 @@ export interface SandboxOptions {
    */
   readonly aside?: string | undefined;
   /** The user's home. If absent, that of this process. */
-  readonly home?: string | undefined;
+  readonly homeFolder?: string | undefined;
   /**
    * The user's environment. It says where tools and secrets are (PATH, XDG_CONFIG_HOME). If absent, that of this process.
    * The environment of a command does not count, because an agent may have set it.
@@ -81,14 +81,23 @@ const sandboxKeys: Readonly<Record<keyof SandboxOptions, true>> = {
   readOnly: true,
   network: true,
   aside: true,
-  home: true,
+  homeFolder: true,
   env: true,
 };
 
 /** Throws a TypeError for an option that does not exist, and for a path that is not absolute. */
 export function checkSandboxOptions(options: SandboxOptions): void {
   checkOptions("openSandbox", options, sandboxKeys);
-  const { roots, write = [], state = [], read = [], hide = [], readOnly = [], aside, home } = options;
+  const {
+    roots,
+    write = [],
+    state = [],
+    read = [],
+    hide = [],
+    readOnly = [],
+    aside,
+    homeFolder: home,
+  } = options;
   const all = { roots, write, state, read, hide, readOnly, aside: aside ?? [], home: home ?? [] };
   for (const [name, paths] of Object.entries(all)) {
     const wrong = [paths].flat().find((path) => !isAbsolute(path) || path.includes("\0"));

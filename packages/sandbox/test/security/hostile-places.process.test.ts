@@ -225,7 +225,7 @@ test(
       .map((path) => join(account, path))
       .filter((path) => existsSync(path) && realpathSync(path) === path);
     if (there.length === 0) return t.skip("the home of this account has no keys");
-    const { args } = (await open({ home })).wrap({
+    const { args } = (await open({ homeFolder: home })).wrap({
       command: "true",
       cwd: work,
       env: { PATH: "/usr/bin:/bin" },

@@ -83,7 +83,12 @@ export function placeIn(base: string, t?: Ending): Workplace {
   const [home, work, outside] = ["home", "work", "outside"].map((name) => join(base, name));
   if (home === undefined || work === undefined || outside === undefined) throw new Error("there are three");
   const open = async (options: Partial<SandboxOptions> = {}) => {
-    const sandbox = await openSandbox({ roots: [work], home, aside: join(base, "aside"), ...options });
+    const sandbox = await openSandbox({
+      roots: [work],
+      homeFolder: home,
+      aside: join(base, "aside"),
+      ...options,
+    });
     t?.after(() => sandbox.close());
     return sandbox;
   };

@@ -10,7 +10,7 @@ import { danglingLink, type ResolvedPath, Walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** An entry of a directory. */
-export interface DirectoryEntry {
+export interface FolderEntry {
   /** Its name, without the directory. */
   readonly name: string;
   /** The kind of the entry itself: a symbolic link is a "link", whatever its target. */
@@ -45,7 +45,7 @@ export function realPath({ roots, access }: Workspace, target: FilePath): string
   }
 }
 
-export function entriesOf({ roots, access }: Workspace, target: FilePath): DirectoryEntry[] {
+export function entriesOf({ roots, access }: Workspace, target: FilePath): FolderEntry[] {
   const resolved = new Walk(roots, access, target).toEnd();
   try {
     const directory = existing(resolved, target);
@@ -55,7 +55,7 @@ export function entriesOf({ roots, access }: Workspace, target: FilePath): Direc
     }
     access.confirm(directory.at, resolved.root);
     return readdirSync(`${directory.at}/.`, { withFileTypes: true })
-      .map((entry): DirectoryEntry => {
+      .map((entry): FolderEntry => {
         const kind = entry.isFile()
           ? "file"
           : entry.isDirectory()

@@ -10,8 +10,8 @@ import {
   portableAccess,
 } from "./directory-access.ts";
 import {
-  type DirectoryEntry,
   entriesOf,
+  type FolderEntry,
   moveEntry,
   type RemoveOptions,
   realPath,
@@ -59,7 +59,7 @@ export interface LocalFiles extends Files {
   /** Resolves the links of a path, which need not exist yet. */
   realPath(path: string): Promise<string>;
   /** Lists a directory by name. Links are listed as links. */
-  list(path: string): Promise<readonly DirectoryEntry[]>;
+  list(path: string): Promise<readonly FolderEntry[]>;
   /** Removes a file, a link itself or an empty directory; with `recursive` any directory. Never a root. */
   remove(path: string, options?: RemoveOptions): Promise<void>;
   /** Moves a file, a link itself or a directory to a path that does not exist; creates missing directories. */

@@ -33,7 +33,7 @@ export interface WrittenFile {
   /** The new version of the file. */
   readonly version: string;
   /** Whether the file is new. */
-  readonly created: boolean;
+  readonly isNew: boolean;
 }
 
 export async function writeTextFile(
@@ -89,7 +89,7 @@ async function writeFile(
     const bytes = await content(resolved);
     const version = contentVersion(bytes);
     await put(workspace, resolved, { bytes, version }, target, options);
-    return { version, created: resolved.entry === undefined };
+    return { version, isNew: resolved.entry === undefined };
   } finally {
     resolved.close();
   }

@@ -22,7 +22,7 @@ for (const [way, access] of descents) {
 
   test(named("a new file is created with the directories it needs"), async (t) => {
     const { files, at, get, list } = scratch(t, access);
-    const { created, version } = await files.write(at("a/b/c.txt"), "text\n");
+    const { isNew: created, version } = await files.write(at("a/b/c.txt"), "text\n");
     assert.equal(created, true);
     assert.equal(get("a/b/c.txt"), "text\n");
     assert.deepEqual(
@@ -30,7 +30,7 @@ for (const [way, access] of descents) {
       ["a", "a/b", "a/b/c.txt"].map((path) => join(path)),
     );
     assert.equal((await files.read(at("a/b/c.txt"))).version, version);
-    assert.equal((await files.write(at("a/b/c.txt"), "")).created, false);
+    assert.equal((await files.write(at("a/b/c.txt"), "")).isNew, false);
     assert.equal(get("a/b/c.txt"), "");
   });
 

@@ -1,7 +1,7 @@
 // Separates long strings (images, files) from the text of entries, so that equal ones are stored once.
 
 import type { ContentBlock } from "../../model/content.ts";
-import { entryFormat, readEntry, storedEntry, upgradeEntry } from "../../model/entry-format.ts";
+import { entryFormat, parseEntry, serializeEntry, upgradeEntry } from "../../model/entry-format.ts";
 import type { StoredEntry } from "../../model/store.ts";
 
 /** Strings and texts above this many characters are stored separately. */
@@ -52,7 +52,7 @@ export function entryFromWhole(text: string): StoredEntry {
     const { seq, time, kind } = entry as unknown as StoredEntry; // as: what every version has
     return { format, seq, time, kind, text };
   }
-  return storedEntry(upgradeEntry(entry));
+  return serializeEntry(upgradeEntry(entry));
 }
 
 /** Replaces long strings of a parsed value by "" and collects them. */
@@ -101,7 +101,7 @@ export function isSpoken({ format, kind, tag }: StoredEntry): boolean {
 /** The text of the user or the agent in an entry. */
 export function spokenText(stored: StoredEntry): SpokenText | undefined {
   if (!isSpoken(stored)) return undefined;
-  const entry = readEntry(stored);
+  const entry = parseEntry(stored);
   if (entry.kind === "prompt") return spoken(entry.prompt, entry.messageId, false);
   if (entry.kind !== "update") return undefined;
   const { update } = entry;

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freshPath } from "../../../test/support/store-probe.ts";
-import { storedEntry } from "../../model/entry-format.ts";
+import { serializeEntry } from "../../model/entry-format.ts";
 import type { StoredEntry } from "../../model/store.ts";
 import { promptAt, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 import type { SqliteStore } from "./store-options.ts";
 
 function chunkAt(seq: number, text: string, messageId = "answer"): StoredEntry {
-  return storedEntry({
+  return serializeEntry({
     format: 1,
     seq,
     time: 1_000 + seq,
@@ -58,7 +58,7 @@ test("a message that came in chunks is found by words that chunks broke, also wh
     await store.create(recordOf("a"));
     await store.append("a", [promptAt(1, "hello"), chunkAt(2, "The refac"), chunkAt(3, "toring of the mod")]);
     assert.deepEqual(await found(store, "refactoring"), ["a:2"]);
-    const thought = storedEntry({
+    const thought = serializeEntry({
       format: 1,
       seq: 4,
       time: 1,

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
-import { storedEntry } from "../../model/entry-format.ts";
+import { serializeEntry } from "../../model/entry-format.ts";
 import type { StoredEntry } from "../../model/store.ts";
 import { storeContract } from "../../testing/contracts/store-contract.ts";
 import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
@@ -120,7 +120,7 @@ const image = (letter: string): string => letter.repeat(100_000);
 
 function imageAt(seq: number, ...letters: string[]): StoredEntry {
   const prompt = letters.map((letter) => ({ type: "image" as const, mimeType: "i/p", data: image(letter) }));
-  return storedEntry({ format: 1, seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt });
+  return serializeEntry({ format: 1, seq, time: 1, kind: "prompt", messageId: `m${seq}`, prompt });
 }
 
 test("equal long texts are kept once, and go with their last user", patience, async () => {

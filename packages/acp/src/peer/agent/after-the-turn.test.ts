@@ -15,7 +15,7 @@ import {
   agent as makeAgent,
   client as makeClient,
   type SessionUpdate,
-  type ToolCall,
+  type ToolCallHandle,
   type Turn,
 } from "../../index.ts";
 
@@ -39,7 +39,7 @@ const ofTurn: Readonly<Record<string, (turn: Turn) => unknown>> = {
   "turn.update": (turn) => turn.update(late),
 };
 
-const ofTool: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
+const ofTool: Readonly<Record<string, (tool: ToolCallHandle) => unknown>> = {
   "tool.start": (tool) => tool.start(),
   "tool.update": (tool) => tool.update({ title: "U" }),
   "tool.add": (tool) => tool.add("x"),
@@ -53,7 +53,7 @@ inEveryVersion(
   "a turn that has ended says nothing more: each method of it and of its tools fails, and says what to use",
   async (pair) => {
     let turn: Turn | undefined;
-    let tool: ToolCall | undefined;
+    let tool: ToolCallHandle | undefined;
     const { session, updates, wire, agent } = await openSession(pair, {
       async prompt(given) {
         turn = given;
@@ -69,7 +69,7 @@ inEveryVersion(
     for (const [method, call] of Object.entries(ofTurn))
       await assert.rejects(async () => call(turn as Turn), ended(method), method);
     for (const [method, call] of Object.entries(ofTool))
-      await assert.rejects(async () => call(tool as ToolCall), ended(method), method);
+      await assert.rejects(async () => call(tool as ToolCallHandle), ended(method), method);
     await quiet();
     assert.equal(wire.length, before);
     assert.equal(turn.session.turn, undefined);

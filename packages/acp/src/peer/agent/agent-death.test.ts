@@ -15,11 +15,11 @@ import {
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
 import type { AgentSession, Entry, SessionUpdate } from "../../index.ts";
-import { type EntryBody, memoryStore, readEntry, type SessionStore, storedEntry } from "../../store.ts";
+import { type EntryBody, memoryStore, parseEntry, type SessionStore, serializeEntry } from "../../store.ts";
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const entry of store.entries(sessionId)) entries.push(readEntry(entry));
+  for await (const entry of store.entries(sessionId)) entries.push(parseEntry(entry));
   return entries;
 }
 
@@ -212,7 +212,7 @@ inEveryVersion(
     await store.claim(sessionId);
     await store.append(
       sessionId,
-      bodies.map((body, i) => storedEntry({ format: 1, seq: before.length + 1 + i, time: 1, ...body })),
+      bodies.map((body, i) => serializeEntry({ format: 1, seq: before.length + 1 + i, time: 1, ...body })),
     );
     await store.release(sessionId);
     for (let times = 0; times < 2; times++) {

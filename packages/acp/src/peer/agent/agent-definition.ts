@@ -17,7 +17,7 @@ import type { McpAgentConnector } from "../mcp/session-servers.ts";
 import type { AgentSession, PromptEnd, Turn } from "./turn/turn.ts";
 
 /** The request of the client that a handler works on: its custom data, and that of its answer. */
-export interface HandledRequest {
+export interface AgentRequest {
   /** Custom data of the request. */
   readonly _meta?: Meta;
   /** Sets the custom data of the answer. Call it before the handler returns. */
@@ -25,7 +25,7 @@ export interface HandledRequest {
 }
 
 /** The login that a handler works on. */
-export interface LoginRequest extends HandledRequest {
+export interface LoginRequest extends AgentRequest {
   /**
    * What the user logs in with, by name, such as `{ apiKey: "…" }`. Only clients that speak a dialect send it. It is not part
    * of `_meta`, and is never stored, traced or logged.
@@ -44,7 +44,7 @@ export interface LoginEnd {
 }
 
 /** How a session was opened. */
-export interface OpenInfo extends HandledRequest {
+export interface OpenRequest extends AgentRequest {
   /**
    * "new"; "load": a stored session, whose history is sent again; "resume": a stored session, without its history;
    * "fork": a copy of another session.
@@ -56,7 +56,7 @@ export interface OpenInfo extends HandledRequest {
  * What an agent does and offers. Only `name`, `version` and `prompt` are required. `Data` is the type of `session.data`,
  * which `session.open` returns; a definition with data needs `session.open`.
  */
-export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>;
+export type AgentDefinition<Data = unknown> = AgentOptions<Data> & OpensData<Data>;
 
 /**
  * Without `open`, the data of a session would be undefined.
@@ -66,7 +66,7 @@ export type AgentDefinition<Data = unknown> = AgentParts<Data> & OpensData<Data>
 type OpensData<Data> = [undefined] extends [Data] ? unknown : { readonly session: { readonly open: object } };
 
 /** The parts of an `AgentDefinition`. */
-export interface AgentParts<Data = unknown> {
+export interface AgentOptions<Data = unknown> {
   /** The name of the agent for programs, such as "my-agent". */
   readonly name: string;
   /** The version of the agent, such as "1.0.0". */
@@ -198,7 +198,7 @@ export interface SessionHandlers<Data> {
    * });
    */
   readonly open?:
-    | ((session: AgentSession<undefined>, info: OpenInfo) => Promise<Opened<Data>> | Opened<Data>)
+    | ((session: AgentSession<undefined>, info: OpenRequest) => Promise<Opened<Data>> | Opened<Data>)
     | undefined;
   /**
    * Called when a session has been closed or the connection that holds it has ended. Release the resources in `data` here. It is awaited
@@ -206,7 +206,7 @@ export interface SessionHandlers<Data> {
    * undefined if the client did not ask for it.
    */
   readonly close?:
-    | ((session: AgentSession<Data>, request: HandledRequest | undefined) => Promise<void> | void)
+    | ((session: AgentSession<Data>, request: AgentRequest | undefined) => Promise<void> | void)
     | undefined;
   /**
    * Called with each page of stored sessions before the client gets it. Return the sessions to send, for example with
@@ -215,11 +215,11 @@ export interface SessionHandlers<Data> {
   readonly onList?:
     | ((
         sessions: readonly SessionInfo[],
-        request: HandledRequest,
+        request: AgentRequest,
       ) => Promise<Opened<readonly SessionInfo[] | undefined>> | Opened<readonly SessionInfo[] | undefined>)
     | undefined;
   /** Called when the client deletes a session, before the store deletes it. Throw a RequestError to refuse it. */
-  readonly onDelete?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onDelete?: ((sessionId: string, request: AgentRequest) => Promise<void> | void) | undefined;
   /**
    * Called when the client chooses a value that the option offers, before it takes effect: a string for a choice, true or
    * false for a boolean, any JSON value for an option of type `_json`. Throw a RequestError to refuse it.
@@ -229,7 +229,7 @@ export interface SessionHandlers<Data> {
         session: AgentSession<Data>,
         configId: string,
         value: JsonValue,
-        request: HandledRequest,
+        request: AgentRequest,
       ) => Promise<void> | void)
     | undefined;
   /**
@@ -238,21 +238,21 @@ export interface SessionHandlers<Data> {
    *
    * @experimental
    */
-  readonly onArchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onArchive?: ((sessionId: string, request: AgentRequest) => Promise<void> | void) | undefined;
   /**
    * Called before the client takes a session out of the archive. Throw a RequestError to refuse it. Needs the unstable
    * feature "archive".
    *
    * @experimental
    */
-  readonly onUnarchive?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onUnarchive?: ((sessionId: string, request: AgentRequest) => Promise<void> | void) | undefined;
   /**
    * Called when the client asks for the status of a session, which need not be open. It must change nothing. Needs the
    * unstable feature "session_status".
    *
    * @experimental
    */
-  readonly onStatus?: ((sessionId: string, request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly onStatus?: ((sessionId: string, request: AgentRequest) => Promise<void> | void) | undefined;
   /**
    * Called before a title that the client has set is stored; the session need not be open. Return another title to
    * store, or throw a RequestError to refuse it. Needs the unstable feature "session_title".
@@ -260,7 +260,7 @@ export interface SessionHandlers<Data> {
    * @experimental
    */
   readonly onSetTitle?: // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without a return statement
-    | ((sessionId: string, title: string, request: HandledRequest) => Promise<string | void> | string | void)
+    | ((sessionId: string, title: string, request: AgentRequest) => Promise<string | void> | string | void)
     | undefined;
   /**
    * The options that new sessions begin with. Clients that speak a dialect are told them before there is a session. Default:
@@ -295,7 +295,7 @@ export interface AuthHandlers {
       ) => Promise<Opened<LoginEnd | undefined>> | Opened<LoginEnd | undefined>)
     | undefined;
   /** Logs out. v2 requires it of agents that have `methods`. */
-  readonly logout?: ((request: HandledRequest) => Promise<void> | void) | undefined;
+  readonly logout?: ((request: AgentRequest) => Promise<void> | void) | undefined;
   /**
    * Whether a user is logged in. Called before each request about a session; `false` refuses the request with RequestError
    * "auth_required" and the login methods. It must return at once, without a promise. Default: always true.
@@ -307,7 +307,7 @@ export interface AuthHandlers {
    *
    * @experimental
    */
-  readonly status?: ((request: HandledRequest) => Promise<AuthStatus> | AuthStatus) | undefined;
+  readonly status?: ((request: AgentRequest) => Promise<AuthStatus> | AuthStatus) | undefined;
 }
 
 /**
@@ -318,11 +318,11 @@ export interface AuthHandlers {
  */
 export interface ProviderHandlers {
   /** All providers, also disabled ones. */
-  list(request: HandledRequest): Promise<readonly Provider[]> | readonly Provider[];
+  list(request: AgentRequest): Promise<readonly Provider[]> | readonly Provider[];
   /** Replaces the setting of a provider. Called only for a listed provider and a protocol that it supports. */
-  set(setting: ProviderSetting, request: HandledRequest): Promise<void> | void;
+  set(setting: ProviderSetting, request: AgentRequest): Promise<void> | void;
   /** Disables a provider. Called only for a listed provider that is not required. */
-  disable(providerId: string, request: HandledRequest): Promise<void> | void;
+  disable(providerId: string, request: AgentRequest): Promise<void> | void;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, OpenInfo } from "../../index.ts";
+import type { AgentSession, OpenRequest } from "../../index.ts";
 import { memoryStore } from "../../store.ts";
 
 const prompt: Prompted = (turn) => void turn.say(`you said ${turn.text}`);
@@ -402,7 +402,7 @@ test("A23 A42 A44 each activation names its own roots and servers; none is left 
     const { call } = await started(version, {
       prompt,
       session: {
-        open: (session: AgentSession, { origin }: OpenInfo) =>
+        open: (session: AgentSession, { origin }: OpenRequest) =>
           void seen.push([origin, session.roots, session.mcpServers.length]),
       },
     });

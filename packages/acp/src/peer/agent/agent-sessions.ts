@@ -10,7 +10,7 @@ import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
-import type { AgentDefinition, OpenInfo } from "./agent-definition.ts";
+import type { AgentDefinition, OpenRequest } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
 import { HandledOp } from "./handled-request.ts";
 import {
@@ -264,7 +264,7 @@ export class AgentSessions implements Holder {
   async #begin(
     record: SessionRecord,
     activation: Activation,
-    origin: OpenInfo["origin"],
+    origin: OpenRequest["origin"],
   ): Promise<ServedSession> {
     const { sessionId, settledSeq } = record;
     try {

@@ -2,7 +2,7 @@
 
 import { milliseconds } from "../../base/deadline.ts";
 import { isObject } from "../../base/objects.ts";
-import { agentPartsGroups, agentPartsKeys } from "../../base/option-keys.gen.ts";
+import { agentGroups, agentKeys } from "../../base/option-keys.gen.ts";
 import { defaultEditions } from "../../edition/negotiate.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import { lists } from "../../validation/unstable-features.ts";
@@ -11,7 +11,7 @@ import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Throws a TypeError for a definition that could not be served. */
 export function checkAgentDefinition(definition: AgentDefinition): void {
-  checkDefinition("agent", definition, agentPartsKeys, agentPartsGroups);
+  checkDefinition("agent", definition, agentKeys, agentGroups);
   if (typeof definition.prompt !== "function")
     throw new TypeError("agent: prompt must be a function; it is called with each turn");
   const { session: { maxUnstored } = {}, auth: { methods = [], login, logout } = {} } = definition;

@@ -3,9 +3,9 @@
 import { isObject, optional } from "../../base/objects.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
-import type { HandledRequest } from "./agent-definition.ts";
+import type { AgentRequest } from "./agent-definition.ts";
 
-export class HandledOp implements HandledRequest {
+export class HandledOp implements AgentRequest {
   readonly _meta?: Meta;
   /** For the answer. Apps see only what sets it. */
   #resultMeta: Meta | undefined;

@@ -18,7 +18,7 @@ import {
   type PermissionOption,
   type PermissionRequest,
   RequestError,
-  type ToolCall,
+  type ToolCallHandle,
 } from "../../index.ts";
 
 const always: readonly PermissionOption[] = [
@@ -212,7 +212,7 @@ inEveryVersion("work in the background asks for permission in the same way", asy
 
 test("a diff or a text that is shown first leaves the call pending until the user has answered (U2)", async () => {
   const change = { path: "/project/a", oldText: "old\n", newText: "new\n" };
-  const shown: Record<string, (tool: ToolCall) => Promise<void>> = {
+  const shown: Record<string, (tool: ToolCallHandle) => Promise<void>> = {
     "a diff": (tool) => tool.diff(change),
     "two diffs": async (tool) => {
       await tool.diff(change);

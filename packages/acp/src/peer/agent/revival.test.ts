@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { conversation, inEveryVersion, type Pair, place, quiet } from "../../../test/support/peer-probe.ts";
 import type { Entry, Turn } from "../../index.ts";
-import { memoryStore, readEntry, type SessionStore, storedEntry } from "../../store.ts";
+import { memoryStore, parseEntry, type SessionStore, serializeEntry } from "../../store.ts";
 
 const pair: Pair = { editions: ["v2"], version: 2 };
 
@@ -27,7 +27,7 @@ const definition = {
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const all: Entry[] = [];
-  for await (const entry of store.entries(sessionId)) all.push(readEntry(entry));
+  for await (const entry of store.entries(sessionId)) all.push(parseEntry(entry));
   return all;
 }
 
@@ -63,7 +63,7 @@ async function revived(
   const store = memoryStore();
   const { settledSeq: _, ...rest } = record;
   await store.create(settledSeq === undefined ? rest : { ...rest, settledSeq });
-  await store.append(record.sessionId, entries.slice(0, end).map(storedEntry));
+  await store.append(record.sessionId, entries.slice(0, end).map(serializeEntry));
   const read: number[] = [];
   const counting: SessionStore = {
     ...store,

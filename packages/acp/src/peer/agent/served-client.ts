@@ -192,7 +192,7 @@ export class ServedClient implements AgentHost, AgentConnection {
     return new Promise((resolve, reject) => {
       const prompt = receivedPrompt(op, session.updates.newId(), prompts, resolve, reject);
       // cancelled while the version was loading
-      if (request.cancelled) return prompt.withdrawn();
+      if (request.isCancelled) return prompt.withdrawn();
       request.signal.addEventListener("abort", () => {
         if (session.withdraw(prompt)) prompt.withdrawn();
         // the turn goes on where its session went

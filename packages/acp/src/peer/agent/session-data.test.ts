@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inEveryVersion, openSession, place } from "../../../test/support/peer-probe.ts";
-import { type AgentSession, agent, client, type Entry, type OpenInfo } from "../../index.ts";
+import { type AgentSession, agent, client, type Entry, type OpenRequest } from "../../index.ts";
 import { memoryStore, type SessionStore } from "../../store.ts";
 import { memoryPair } from "../../transport.ts";
 
 inEveryVersion("what open returns is the data of that session, until it is closed", async ({ editions }) => {
   const seen: unknown[] = [];
-  const infos: OpenInfo[] = [];
+  const infos: OpenRequest[] = [];
   const [near, far] = memoryPair();
   agent({
     name: "a",

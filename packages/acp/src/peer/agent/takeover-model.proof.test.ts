@@ -7,7 +7,7 @@ import { place, quiet, said } from "../../../test/support/peer-probe.ts";
 import { Random } from "../../../test/support/random.ts";
 import { inSoak } from "../../../test/support/soak.ts";
 import { agent, type ClientSession, RequestError, textOf } from "../../index.ts";
-import { memoryStore, readEntry, type SessionStore } from "../../store.ts";
+import { memoryStore, parseEntry, type SessionStore } from "../../store.ts";
 
 const seeds = inSoak(150, 3_000);
 const steps = 40;
@@ -40,7 +40,7 @@ function claimedStore() {
 async function storedText(store: SessionStore, sessionId: string): Promise<string> {
   let text = "";
   for await (const stored of store.entries(sessionId)) {
-    const entry = readEntry(stored);
+    const entry = parseEntry(stored);
     if (entry.kind === "update" && entry.update.sessionUpdate === "agent_message_chunk")
       text += textOf(entry.update.content);
   }

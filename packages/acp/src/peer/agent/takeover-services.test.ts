@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { attachedClient } from "../../../test/support/attached-client.ts";
 import { place, quiet, said, statuses } from "../../../test/support/peer-probe.ts";
 import { type AgentDefinition, agent, type TerminalHandle, type Terminals } from "../../index.ts";
-import { memoryStore, readEntry } from "../../store.ts";
+import { memoryStore, parseEntry } from "../../store.ts";
 
 function agentOf(definition: Partial<AgentDefinition> & Pick<AgentDefinition, "prompt">) {
   return agent({ name: "a", version: "1", ...definition });
@@ -62,7 +62,7 @@ for (const [before, after] of [
     assert.deepEqual(answers, ["allow_once"]);
     assert.equal(said(updates), "done");
     const kinds: string[] = [];
-    for await (const entry of store.entries(session.sessionId)) kinds.push(readEntry(entry).kind);
+    for await (const entry of store.entries(session.sessionId)) kinds.push(parseEntry(entry).kind);
     assert.deepEqual(
       kinds.filter((kind) => kind === "ask" || kind === "answer"),
       ["ask", "answer"],
@@ -95,7 +95,7 @@ for (const edition of ["v1", "v2"] as const)
     assert.deepEqual(seen, ["AbortError", "cancelled"]);
     const entries: unknown[] = [];
     for await (const stored of store.entries(session.sessionId)) {
-      const entry = readEntry(stored);
+      const entry = parseEntry(stored);
       if (entry.kind === "answer" && "permission" in entry) entries.push(entry.permission);
       if (entry.kind === "update") entries.push(...statuses([entry.update]));
       if (entry.kind === "result") entries.push(entry.result.stopReason);

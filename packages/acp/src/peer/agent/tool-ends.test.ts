@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { inEveryVersion, openSession, statuses } from "../../../test/support/peer-probe.ts";
-import type { AgentSession, SessionUpdate, ToolCall } from "../../index.ts";
+import type { AgentSession, SessionUpdate, ToolCallHandle } from "../../index.ts";
 
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
 
 /** What a callback may try that is refused, and what the call is called. */
-const refused: Readonly<Record<string, (tool: ToolCall) => unknown>> = {
+const refused: Readonly<Record<string, (tool: ToolCallHandle) => unknown>> = {
   "a diff of a relative path": (tool) => tool.diff({ path: "rel.txt", oldText: "b", newText: "a" }),
   "content that is none": (tool) => tool.update({ content: "text" as never }),
   "an end with locations that are none": (tool) => tool.finish("completed", { locations: "no" as never }),

@@ -11,7 +11,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { agent, type HandledRequest, RequestError } from "../../index.ts";
+import { type AgentRequest, agent, RequestError } from "../../index.ts";
 import type { AuthAccount, AuthStatus, Provider, ProviderSetting } from "../../model.ts";
 import { memoryPair } from "../../transport.ts";
 import { agentPeer, clientPeer } from "../../v1.gen.ts";
@@ -183,7 +183,7 @@ inEveryWay(
   async (way) => {
     const unstable = ["providers"] as const;
     const { handlers, providers: known } = configurable();
-    const list: typeof handlers.list = (request?: HandledRequest) => {
+    const list: typeof handlers.list = (request?: AgentRequest) => {
       request?.setResultMeta({ "example.com/of": "list" });
       return known;
     };

@@ -12,7 +12,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
-import { type HandledRequest, RequestError, type SessionUpdate, type UnstableFeature } from "../../index.ts";
+import { type AgentRequest, RequestError, type SessionUpdate, type UnstableFeature } from "../../index.ts";
 
 const prompt = () => undefined;
 const unstable: readonly UnstableFeature[] = ["archive", "session_title", "session_status"];
@@ -139,7 +139,7 @@ inEveryWay("an agent decides about titles and the archive", async (way) => {
 inEveryWay(
   "X5 the answers about titles, the status and the archive have their own custom data",
   async (way) => {
-    const says = (of: string) => (_: string, request: HandledRequest) => {
+    const says = (of: string) => (_: string, request: AgentRequest) => {
       request.setResultMeta({ "example.com/of": [of, request._meta?.["example.com/from"]] });
     };
     const { connection } = await connected(

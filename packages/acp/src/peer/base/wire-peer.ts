@@ -33,7 +33,7 @@ type Returns<Result> = Record<never, never> extends Result ? Result | undefined 
  * A request of the peer while its handler runs. To ask the peer something meanwhile, use the peer, which validates:
  * `peer.request(method, params, { signal: request.signal })`.
  */
-export type WireRequest = Pick<IncomingRequest, "id" | "method" | "signal" | "cancelled" | "afterReply">;
+export type WireRequest = Pick<IncomingRequest, "id" | "method" | "signal" | "isCancelled" | "afterReply">;
 
 /**
  * Handlers of the peer's requests, by method. The params are validated before. Throw a RequestError to answer with an

@@ -71,7 +71,7 @@ for (const [v1, v2, call] of calls) {
       controller.abort(reason);
       await outcome;
       await quiet();
-      assert.equal(requests[0]?.cancelled, true);
+      assert.equal(requests[0]?.isCancelled, true);
     }
   });
 }

@@ -219,7 +219,7 @@ export interface SessionOptions extends CallOptions {
    * For `loadSession` and `resumeSession`: the last known options and commands of the session. They are used until the
    * agent reports others, because many agents do not repeat them.
    */
-  readonly known?:
+  readonly lastKnown?:
     | {
         /** `configOptions` of the session. */
         readonly configOptions: readonly SessionConfigOption[];

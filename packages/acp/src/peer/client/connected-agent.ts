@@ -323,7 +323,7 @@ export class ConnectedAgent implements ClientConnection {
     tools: SessionTools | undefined,
     sessionId: string | undefined,
   ): Promise<ClientSession> {
-    const { signal, sent, known = { configOptions: [], availableCommands: [] } } = options;
+    const { signal, sent, lastKnown: known = { configOptions: [], availableCommands: [] } } = options;
     return this.#dispatch.naming(async () => {
       if (signal?.aborted) throw abortError(signal, method);
       // history comes before the answer: the session is there to receive it

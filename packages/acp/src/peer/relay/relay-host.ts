@@ -102,7 +102,7 @@ export class RelayHost implements AgentHost {
         this.#agent.request(method as `_${string}`, params, { signal, sent }),
       );
     } catch (error) {
-      throw request.cancelled ? error : agentGone(error);
+      throw request.isCancelled ? error : agentGone(error);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { optional } from "../../base/objects.ts";
 import type { ContentBlock } from "../../model/content.ts";
-import { storedEntry } from "../../model/entry-format.ts";
+import { serializeEntry } from "../../model/entry-format.ts";
 import type { SessionRecord, SessionStore, StoredEntry } from "../../model/store.ts";
 
 export function recordOf(sessionId: string, more: Partial<SessionRecord> = {}): SessionRecord {
@@ -22,7 +22,7 @@ export function promptAt(seq: number, text = `prompt ${seq}`): StoredEntry {
 }
 
 export function promptWith(seq: number, prompt: readonly ContentBlock[]): StoredEntry {
-  return storedEntry({ format: 1, seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt });
+  return serializeEntry({ format: 1, seq, time: 1_000 + seq, kind: "prompt", messageId: `m${seq}`, prompt });
 }
 
 export function promptsFrom(first: number, count: number): StoredEntry[] {

@@ -288,7 +288,7 @@ export function transportContract(
         [near.faults.length, fault?.kind, fault?.bytes, fault?.head],
         [1, "parse", 8, '{"oops":'],
       );
-      assert.equal(fault?.cutOff, undefined);
+      assert.equal(fault?.isCutOff, undefined);
     },
   );
 

@@ -91,7 +91,7 @@ export class EventDecoder implements FrameDecoder {
     if (this.#dead || !this.isInsideEvent) return;
     this.#dead = true;
     const bytes = this.#data.size + this.#unknown.size;
-    this.#sink.reject({ kind: "parse", bytes, head: this.#data.headText(), cutOff: true });
+    this.#sink.reject({ kind: "parse", bytes, head: this.#data.headText(), isCutOff: true });
   }
 
   /** Whether an event is incomplete. */

@@ -2,9 +2,9 @@
 // Mode bits: 1 strict, 2 nulls, 4 open, 8 checks, 16 own (validation/failure.ts), above them unstable features.
 
 import { type Failure, isAbsolutePath, isCleanText, isNotObject, maxArrayItems, pointer, strayKey, tooMany, within, wrongNumber, wrongTag, wrongType, wrongValue } from "../../validation/failure.ts";
-import { ending, field_args, ending2, field_additionalDirectories, SessionId, Terminal, Terminal_, EnvVariable, ElicitationSessionScope_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, SessionConfigSelectOption, SessionConfigBoolean_, Usage, Error, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
+import { ending, field_args, ending2, field_additionalDirectories, SessionId, Terminal, Terminal_, EnvVariable, ElicitationSessionScope_, isElicitationSchemaType, EnumOption, NumberPropertySchema_, IntegerPropertySchema_, BooleanPropertySchema_, Implementation, SessionConfigSelectOption, SessionConfigBoolean_, Usage, PlanMarkdown_, PlanRemoved_, Cost, Notice_, HttpHeader, McpServerAcp_, SetSessionConfigOptionRequest_boolean, SelectedPermissionOutcome_, CreateElicitationResponse_decline } from "../../validation/shapes.gen.ts";
 
-export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, EnvVariable, ElicitationSessionScope, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, AuthMethodId, Implementation, ProviderId, LlmProtocol, AuthStatusResponse, AuthState, AuthAccount, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, SetSessionTitleResponse, Usage, Error, ErrorCode, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, AuthStatusUpdateNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
+export { SessionId, ToolCallId, TerminalId, Terminal, PermissionOptionId, EnvVariable, ElicitationSessionScope, ElicitationSchemaType, EnumOption, NumberPropertySchema, IntegerPropertySchema, BooleanPropertySchema, ElicitationId, MessageMcpRequest, McpServerAcpId, McpRequestId, ProtocolVersion, AuthMethodId, Implementation, ProviderId, LlmProtocol, AuthStatusResponse, AuthState, AuthAccount, SessionConfigId, SessionConfigOptionCategory, SessionConfigValueId, SessionConfigSelectOption, SessionConfigGroupId, SessionConfigBoolean, SessionStatus, SetSessionTitleResponse, Usage, ErrorCode, MessageId, PlanId, PlanMarkdown, PlanRemoved, Cost, NoticeSeverity, Notice, CompactionId, CompactionStatus, CompleteElicitationNotification, AuthStatusUpdateNotification, DisableProviderRequest, HttpHeader, McpServerAcp, SystemPromptMode, SessionArchiveFilter, SetSessionTitleRequest, SelectedPermissionOutcome, MessageMcpResponse, McpError, MessageMcpNotification, ProxySuccessorRequest, ProxySuccessorNotification } from "../../validation/shapes.gen.ts";
 
 function field_annotations(v: any, mode: number): Failure | undefined {
   {
@@ -2229,6 +2229,23 @@ function isStopReason(x: string): boolean {
 
 export function StopReason(v: any, mode: number): Failure | undefined {
   if (typeof v !== "string" || (mode & 4) === 0 && !isStopReason(v)) return wrongValue("", "\"end_turn\", \"max_tokens\", \"max_turn_requests\", \"refusal\" or \"cancelled\"", v);
+  return undefined;
+}
+
+export function Error(v: any, mode: number): Failure | undefined {
+  if (isNotObject(v)) return wrongType("", "object", v);
+  let n = 0;
+  n += 2;
+  if (!Number.isInteger(v.code) || v.code < -2147483648 || v.code > 2147483647) return wrongNumber("/code", "integer from -2147483648 to 2147483647", v.code);
+  if (typeof v.message !== "string") return wrongType("/message", "string", v.message);
+  {
+    const x = v.data;
+    if (x !== undefined) n++;
+  }
+  if (mode & 1073741825) {
+    for (const _ in v) n--;
+    if (n !== 0) return strayKey(v, mode, "code message data");
+  }
   return undefined;
 }
 

@@ -3,7 +3,7 @@
 import { type Files, RequestError } from "@parley/acp";
 import { contentVersion } from "@parley/acp/internal/node";
 import { optional } from "@parley/acp/jsonrpc";
-import type { DirectoryEntry, FileFacts, LocalFiles } from "@parley/acp/node";
+import type { FileFacts, FolderEntry, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
 
 /** The text of a file and its version. */
@@ -45,7 +45,7 @@ export interface AgentFiles {
   /** Resolves all links of a path, which need not exist. */
   locate(path: string): Promise<string>;
   /** Lists a directory by name. */
-  list(path: string): Promise<readonly DirectoryEntry[]>;
+  list(path: string): Promise<readonly FolderEntry[]>;
   /** Removes a file or an empty directory; with `recursive` any directory. */
   remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
   /** Moves a file or directory. Fails if the new path exists. */
@@ -181,7 +181,7 @@ export class SessionFiles implements AgentFiles {
     return this.#at(path).realPath(path);
   }
 
-  list(path: string): Promise<readonly DirectoryEntry[]> {
+  list(path: string): Promise<readonly FolderEntry[]> {
     return this.#at(path).list(path);
   }
 

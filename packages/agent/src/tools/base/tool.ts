@@ -1,6 +1,6 @@
 // Defines the tool interface and the context that tools run in.
 
-import type { TerminalHandle, ToolCall, ToolCallStart } from "@parley/acp";
+import type { TerminalHandle, ToolCallHandle, ToolCallStart } from "@parley/acp";
 import type { CreateTerminalOptions, PlanEntry, ToolCallContent, ToolKind } from "@parley/acp/model";
 import type { CommandProfile, MovedFiles } from "@parley/sandbox";
 import type { MediaPart, TextPart, ToolDescription } from "../../model/model.ts";
@@ -95,7 +95,7 @@ export interface ToolContext {
   /** Files for output that is too long for the model. */
   readonly outputs: OutputFolder;
   /** Commands that run in the background. */
-  readonly jobs: Jobs;
+  readonly jobs: BackgroundJobs;
   /** The private hosts that may be fetched. Default: none. */
   readonly web?: WebAccess;
   /** Set when the client has rules of its own. */
@@ -163,7 +163,7 @@ export interface AgentCommand extends CreateTerminalOptions {
 }
 
 /** A command in the background. */
-export interface Job {
+export interface BackgroundJob {
   /** The id to look at it or end it. */
   readonly id: string;
   /** The command line. */
@@ -171,11 +171,11 @@ export interface Job {
 }
 
 /** The background commands of a session. */
-export interface Jobs {
+export interface BackgroundJobs {
   /** The commands that have not exited yet. */
-  readonly running: readonly Job[];
+  readonly running: readonly BackgroundJob[];
   /** Starts a command; resolves when it runs. Throws ToolError when it cannot be started. */
-  start(context: RunContext, command: JobCommand): Promise<Job>;
+  start(context: RunContext, command: JobCommand): Promise<BackgroundJob>;
   /** Returns the status and the last output of a command. Throws ToolError for an unknown id. */
   look(id: string): Promise<ToolResult>;
   /** Ends a command and all processes that it started. */
@@ -212,9 +212,9 @@ export type Mode = "ask" | "code" | "architect" | "chat";
 /** Services for a call that is running. */
 export interface RunContext extends ToolContext {
   /** The call as the client sees it, for live output, terminals and questions. */
-  readonly call: ToolCall;
+  readonly call: ToolCallHandle;
   /** Starts a tool call that continues after this one. */
-  background(start: ToolCallStart, run: (call: ToolCall) => Promise<void>): void;
+  background(start: ToolCallStart, run: (call: ToolCallHandle) => Promise<void>): void;
   /** Replaces the plan shown to the user. */
   plan(entries: readonly PlanEntry[]): Promise<void>;
   /** Asks the user. Without options the answer is free text. Resolves with undefined without an answer. */
@@ -251,7 +251,7 @@ export interface SubagentReport {
 }
 
 /** How a call is shown before its arguments are known. */
-export interface Draft {
+export interface ToolCallDraft {
   /** A word or two, such as `Edit`; the path follows as soon as the model has written it. */
   readonly title: string;
   /** The icon to show. */
@@ -265,7 +265,7 @@ export interface Tool extends ToolDescription {
   /** Other names of its arguments that models know, by ours: understood, and not part of the schema. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** How a call is shown while the model still writes its arguments. Default: by its name. */
-  readonly draft?: Draft;
+  readonly draft?: ToolCallDraft;
   /** The modes that allow it. Default: "ask" and "code", and "architect" too if it is read-only. */
   readonly modes?: readonly Mode[];
   /**

@@ -5,9 +5,9 @@ import { optional } from "@parley/acp/jsonrpc";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import {
   type AgentTerminals,
-  type Job,
+  type BackgroundJob,
+  type BackgroundJobs,
   type JobCommand,
-  type Jobs,
   type RunContext,
   ToolError,
   type ToolResult,
@@ -20,7 +20,7 @@ import { runHere } from "./run-command.ts";
 const maxKept = 32;
 const maxRunning = 16;
 
-interface Running extends Job {
+interface Running extends BackgroundJob {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
   terminal: TerminalHandle | undefined;
@@ -29,7 +29,7 @@ interface Running extends Job {
 }
 
 /** Jobs run on this machine, since the client's terminals belong to a turn. */
-export class SessionJobs implements Jobs {
+export class SessionJobs implements BackgroundJobs {
   readonly #terminals: AgentTerminals;
   readonly #jobs = new Map<string, Running>();
   #count = 0;
@@ -38,11 +38,14 @@ export class SessionJobs implements Jobs {
     this.#terminals = terminals;
   }
 
-  get running(): readonly Job[] {
+  get running(): readonly BackgroundJob[] {
     return [...this.#jobs.values()].filter(({ isOver }) => !isOver);
   }
 
-  async start({ background, outputs, connect, vetoes }: RunContext, command: JobCommand): Promise<Job> {
+  async start(
+    { background, outputs, connect, vetoes }: RunContext,
+    command: JobCommand,
+  ): Promise<BackgroundJob> {
     if (this.running.length >= maxRunning) {
       const ids = this.running.map(({ id }) => id).join(", ");
       throw new ToolError(

@@ -4,7 +4,7 @@ import type { PermissionRequest } from "@parley/acp";
 import { reviewKey } from "@parley/acp/extensions";
 import type { PermissionSubject } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
-import type { ManagedAgentEvent, Problem } from "@parley/client";
+import type { AgentProblem, ManagedAgentEvent } from "@parley/client";
 import type { Decision } from "@parley/client/internal";
 import { parentCallOf } from "../../draw/tool-card.ts";
 import { type AgentTarget, agentTarget } from "../../live/agent-target.ts";
@@ -210,13 +210,13 @@ function toolCallOf(request: PermissionRequest | undefined): string | undefined 
 }
 
 /** Why the agent was started again, with the end of what it wrote to stderr. */
-function crashLines({ crash }: Problem): readonly string[] {
+function crashLines({ crash }: AgentProblem): readonly string[] {
   if (crash === undefined) return [];
   const stderr = crash.stderr.trim().split("\n").slice(-shownStderrLines);
   return [`the agent ended: ${crash.message}`, ...stderr].map(safeLine).filter((line) => line !== "");
 }
 
-function problemText({ message }: Problem): string {
+function problemText({ message }: AgentProblem): string {
   return `the agent cannot continue: ${safeLine(message)}`;
 }
 

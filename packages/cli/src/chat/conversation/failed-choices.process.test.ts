@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
-import { type History, openHistory } from "@parley/client/history";
+import { openHistory } from "@parley/client/history";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
 import {
   type Chat,
@@ -77,15 +76,7 @@ async function inUse(t: TestContext) {
   const history = openHistory({ path: historyPath() });
   t.after(() => history.close());
   const [{ id } = assert.fail("it is not stored")] = await history.list();
-  while (!(await storedText(history, id)).includes('"begun"')) await setImmediate();
   return { far, cwd, id, pid: run.pid };
-}
-
-/** The text of an agent is shown first, and stored a little later. */
-async function storedText(history: History, id: string): Promise<string> {
-  const entries: unknown[] = [];
-  for await (const entry of history.entries(id)) entries.push(entry);
-  return JSON.stringify(entries);
 }
 
 function isCopy(copy: ConversationSession, id: string): void {

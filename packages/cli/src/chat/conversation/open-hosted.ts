@@ -131,7 +131,7 @@ export async function exportedSession(
   const { text } = await exportSession(session, entries, {
     format,
     secrets: await secrets(),
-    home: homedir(),
+    homeFolder: homedir(),
   });
   return text;
 }

@@ -342,7 +342,7 @@ export class SessionTurns {
 
   async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
     if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
-    const { lateMs } = ready.host.agent.target.entry.quirks ?? {};
+    const { lateMs } = ready.host.agent.target.entry.traits ?? {};
     const late = lateMs === undefined || lateMs === 0 ? undefined : await this.#lateUpdates();
     late?.begin();
     const prompt = ready.session.prompt(content);

@@ -219,7 +219,11 @@ export class SessionReview implements TurnChanges, ReviewSource {
     const name = session?.();
     await (name === undefined ? undefined : leaving.get(name));
     const home = join(stateFolder(), "review");
-    const review = await openReview({ roots, home, ...(name === undefined ? {} : { session: name }) });
+    const review = await openReview({
+      roots,
+      stateFolder: home,
+      ...(name === undefined ? {} : { session: name }),
+    });
     this.#review = review;
     this.#earlierTurns = review.turns.length;
     return review;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PermissionQuestion, PermissionReply, Subject } from "@parley/client/policy";
+import type { PermissionQuestion, PermissionReply, RuleSubject } from "@parley/client/policy";
 import {
   choice,
   commandSubject as command,
@@ -34,7 +34,7 @@ function sheetFor({ question, from, count = 1, paint = plain }: Given = {}) {
         summary: "run npm test (in /project)",
         subjects: [command],
         reason: "no rule applies to it",
-        always: false,
+        isAlwaysAsked: false,
         choices: usual,
         signal: new AbortController().signal,
         ...question,
@@ -183,7 +183,7 @@ test("the rule that is remembered can be edited, and one that cannot be meant is
 
 test("what is asked every time is answered with yes and no only", () => {
   const choices = [choice("allow:once"), choice("deny:once")];
-  const { probe, replies } = asked({ question: { always: true, choices } });
+  const { probe, replies } = asked({ question: { isAlwaysAsked: true, choices } });
   assert.match(probe.text(), /asked every time[\s\S]* {2}y {2}yes, this once\n.* {2}n\/Enter\/Esc no$/);
   probe.press("e", "?", "a", "1");
   assert.deepEqual(replies, []);
@@ -261,7 +261,7 @@ test("TH5 a command that imitates the answers is indented below the question, an
 
 test("a change is shown whole, in colour, and each row keeps its colour", () => {
   const newText = Array.from({ length: 100 }, (_, at) => `line ${at} ${"y".repeat(120)}`).join("\n");
-  const subjects: Subject[] = [{ origin: "op", operation: "write", path: "/project/notes" }];
+  const subjects: RuleSubject[] = [{ origin: "op", operation: "write", path: "/project/notes" }];
   const question = { summary: "write /project/notes", subjects, diff: { path: "/project/notes", newText } };
   const paint = painter(true, { FORCE_COLOR: "1" });
   const { probe } = asked({ question, paint });

@@ -93,7 +93,7 @@ export class PermissionSheet implements Sheet {
     const letter = key.text.toLowerCase();
     const usual = usualAnswers(this.#question).find((each) => each.letter === letter);
     if (usual !== undefined) return this.#answer(usual.id);
-    if (this.#question.always || !this.#rare(letter)) this.#problem = notAnAnswer(key.text);
+    if (this.#question.isAlwaysAsked || !this.#rare(letter)) this.#problem = notAnAnswer(key.text);
   }
 
   #typed(typing: Typing, key: KeyPress): void {

@@ -222,7 +222,7 @@ test("with a real review, what is undone is gone from the file, comes back, and 
     lines.map((line, at) => `${changed[at] ?? line}\n`).join("");
   await writeFile(path, text({}));
   // without a PATH there is no git, and so no process
-  await using review = await openReview({ roots: [root], home: join(folder, "home"), env: {} });
+  await using review = await openReview({ roots: [root], stateFolder: join(folder, "home"), env: {} });
   await review.beginTurn();
   await writeFile(path, text({ 3: "first", 30: "second" }));
   await review.endTurn();

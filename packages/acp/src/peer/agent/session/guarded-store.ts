@@ -3,7 +3,7 @@
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry } from "../../../model/entry.ts";
-import { isKnownKind, readEntry } from "../../../model/entry-format.ts";
+import { isKnownKind, parseEntry } from "../../../model/entry-format.ts";
 import type { SessionStore, StoredEntry } from "../../../model/store.ts";
 
 /** Reads the entries of a session. */
@@ -44,7 +44,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
   function read(sessionId: string, stored: StoredEntry): Entry {
     let entry: Entry;
     try {
-      entry = readEntry(stored);
+      entry = parseEntry(stored);
     } catch (error) {
       // what is no entry at all stays so
       throw clientError(

@@ -2,7 +2,7 @@
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../../../model/entry.ts";
-import { entryFormat, readEntry } from "../../../model/entry-format.ts";
+import { entryFormat, parseEntry } from "../../../model/entry-format.ts";
 import type { SessionPatch, SessionStore, StoredEntry } from "../../../model/store.ts";
 
 const flushMs = 250;
@@ -182,7 +182,7 @@ export class SessionLog {
     await this.flush();
     for await (const stored of this.#store.entries(this.#sessionId)) {
       if (stored.seq >= end) return;
-      yield readEntry(stored);
+      yield parseEntry(stored);
     }
   }
 

@@ -11,7 +11,7 @@ import { finalStatuses } from "../session/announced-work.ts";
 import type { SessionUpdates } from "../session/session-updates.ts";
 import type { Questions } from "./questions.ts";
 import { ShownTerminal } from "./shown-terminal.ts";
-import type { PermissionOptions, RunTool, ToolCall, ToolCallStart } from "./tool-call.ts";
+import type { PermissionOptions, RunTool, ToolCallHandle, ToolCallStart } from "./tool-call.ts";
 
 /** Where a tool call runs: in a turn, or beside the conversation. */
 export interface ToolHost {
@@ -30,11 +30,11 @@ export interface ToolHost {
 }
 
 /** What its function calls works without the call too, as after `async ({ add, signal }) => …`. */
-export class RunningToolCall implements ToolCall {
+export class RunningToolCall implements ToolCallHandle {
   readonly toolCallId: string;
   readonly #host: ToolHost;
   readonly #isCancellable: boolean;
-  readonly #parent: ToolCall | undefined;
+  readonly #parent: ToolCallHandle | undefined;
   readonly #permission: PermissionOptions | undefined;
   #title: string;
   #content: ToolCallContent[];
@@ -88,18 +88,18 @@ export class RunningToolCall implements ToolCall {
     return this.#signal;
   }
 
-  readonly start: ToolCall["start"] = () => {
+  readonly start: ToolCallHandle["start"] = () => {
     this.#host.checkOpen("tool.start");
     this.#begin();
   };
 
-  readonly update: ToolCall["update"] = (patch) => {
+  readonly update: ToolCallHandle["update"] = (patch) => {
     const late = this.#late("tool.update");
     if (late !== undefined) return late;
     return this.#send(patch);
   };
 
-  readonly add: ToolCall["add"] = (content) => {
+  readonly add: ToolCallHandle["add"] = (content) => {
     const late = this.#late("tool.add");
     if (late !== undefined) return late;
     if (typeof content !== "string" && !isObject(content))
@@ -111,7 +111,7 @@ export class RunningToolCall implements ToolCall {
     return this.#append(item);
   };
 
-  readonly diff: ToolCall["diff"] = (change) => {
+  readonly diff: ToolCallHandle["diff"] = (change) => {
     const late = this.#late("tool.diff");
     if (late !== undefined) return late;
     const item: ToolCallContent = { type: "diff", ...textDiff(checkedChange(change)) };
@@ -119,7 +119,7 @@ export class RunningToolCall implements ToolCall {
     return this.#append(item);
   };
 
-  readonly terminal: ToolCall["terminal"] = (options = {}) => {
+  readonly terminal: ToolCallHandle["terminal"] = (options = {}) => {
     this.#host.checkOpen("tool.terminal");
     const given: object = options;
     if (!isObject(given) || "terminalId" in given)
@@ -134,7 +134,7 @@ export class RunningToolCall implements ToolCall {
     return terminal;
   };
 
-  readonly requestPermission: ToolCall["requestPermission"] = (options = {}) => {
+  readonly requestPermission: ToolCallHandle["requestPermission"] = (options = {}) => {
     const late = this.#late("tool.requestPermission");
     if (late !== undefined) return late;
     if (!isObject(options))
@@ -144,7 +144,7 @@ export class RunningToolCall implements ToolCall {
     return this.#ask(options);
   };
 
-  readonly finish: ToolCall["finish"] = (status, patch = {}) => {
+  readonly finish: ToolCallHandle["finish"] = (status, patch = {}) => {
     const late = this.#late("tool.finish");
     if (late !== undefined) return late;
     return this.#end(status, patch);

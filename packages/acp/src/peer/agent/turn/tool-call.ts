@@ -13,7 +13,7 @@ import type { ToolCallContent, ToolCallUpdate } from "../../../model/update.ts";
 /**
  * Does the work of one tool call. Its result is the result of `turn.tool`.
  */
-export type RunTool<Result> = (tool: ToolCall) => Promise<Result> | Result;
+export type RunTool<Result> = (tool: ToolCallHandle) => Promise<Result> | Result;
 
 /** Options of a permission request. */
 export interface PermissionOptions {
@@ -50,7 +50,7 @@ export interface ToolCallStart {
    * The running call that this one is part of, such as that of a subagent. Clients can show it below that one (`_meta` has
    * `claudeCode.parentToolUseId`), and it is cancelled with it. Default: none.
    */
-  readonly parent?: ToolCall | undefined;
+  readonly parent?: ToolCallHandle | undefined;
   /**
    * Asks the user before the call runs: `true`, or your own options. If the user does not allow it, the call is shown as
    * cancelled, and `turn.tool` rejects with a RequestError of kind "permission_denied". If the prompt handler does not
@@ -62,7 +62,7 @@ export interface ToolCallStart {
 }
 
 /** A running tool call. `turn.tool` passes it to your function. */
-export interface ToolCall {
+export interface ToolCallHandle {
   /** The id of the call. */
   readonly toolCallId: string;
   /** Aborts when the call is cancelled, with its turn or alone. Pass it to every function that takes a signal. */
