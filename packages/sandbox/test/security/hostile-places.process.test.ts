@@ -185,7 +185,7 @@ test("a command inherits no open file or folder from whoever started Parley", in
     import { spawnSync } from "node:child_process";
     import { openSandbox } from "@parley/sandbox";
     const [work, home, script] = process.argv.slice(1);
-    const sandbox = await openSandbox({ roots: [work], home });
+    const sandbox = await openSandbox({ roots: [work], homeFolder: home });
     const run = sandbox.wrap({ command: "sh", args: ["-c", script], cwd: work, env: { ...process.env, LD_HWCAP: "loaded" }, ownSession: true });
     process.stdout.write(spawnSync(run.command, run.args, { cwd: run.cwd, env: run.env, encoding: "utf8" }).stdout);
     run.finished();
