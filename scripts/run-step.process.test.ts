@@ -22,3 +22,14 @@ test("tests that leave a temporary folder fail their step, which says which one"
   assert.equal(clean.ok, true, clean.output);
   assert.deepEqual(clean.tests, { pass: 1, fail: 0 });
 });
+
+test("a process of tests that does not end is ended, and its step fails and says so", async () => {
+  const stuck = await runStep(step("setInterval(() => undefined, 1_000);"), {
+    environment,
+    live: false,
+    limitMs: 500,
+  });
+  assert.equal(stuck.ok, false);
+  assert.match(stuck.output, /it did not end within 0\.5 s, and was ended/);
+  assert.match(stuck.output, /sample ended with signal SIGTERM/);
+});

@@ -25,13 +25,16 @@ interface TestCount {
   readonly fail: number;
 }
 
+/** A test that fails may leave something that keeps its process alive. Then the process is ended after this time. */
+const longestRunMs = 20 * 60_000;
+
 /** The one run of scripts/bundle-for-tests.ts that all steps share. */
 let bundling: ReturnType<typeof runNode> | undefined;
 
 /** Runs the commands of a step, all at once; what they say is kept apart. */
 export async function runStep(
   step: Step,
-  options: { environment: NodeJS.ProcessEnv; live: boolean },
+  options: { environment: NodeJS.ProcessEnv; live: boolean; limitMs?: number },
 ): Promise<Result> {
   const started = performance.now();
   const finish = (ok: boolean, output: string, more: Pick<Result, "skipped" | "tests"> = {}): Result => ({
@@ -67,7 +70,7 @@ export async function runStep(
   const outcomes = await inTurns(plan.commands, plan.atOnce ?? plan.commands.length, async (args) => {
     // One alone is shown as it speaks, several each when it has ended.
     const live = options.live && plan.commands.length === 1;
-    const outcome = await runNode(args, { environment, live });
+    const outcome = await runNode(args, { ...options, environment, live });
     if (options.live && !live) process.stdout.write(outcome.output);
     return outcome;
   });
@@ -126,7 +129,11 @@ function lastNumber(text: string, pattern: RegExp): number | undefined {
 
 function runNode(
   args: readonly string[],
-  { environment, live }: { environment: NodeJS.ProcessEnv; live: boolean },
+  {
+    environment,
+    live,
+    limitMs = longestRunMs,
+  }: { environment: NodeJS.ProcessEnv; live: boolean; limitMs?: number },
 ): Promise<{ code: number | string; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number | string; output: string }>();
   const child = spawn(process.execPath, args, {
@@ -141,7 +148,16 @@ function runNode(
   };
   child.stdout.setEncoding("utf8").on("data", collect);
   child.stderr.setEncoding("utf8").on("data", collect);
-  child.on("error", (error) => resolve({ code: error.message, output }));
-  child.on("close", (code, signal) => resolve({ code: code ?? `signal ${signal}`, output }));
+  const limit = setTimeout(() => {
+    const files = args.filter((arg) => arg.endsWith(".ts")).join(" ");
+    collect(`\nit did not end within ${limitMs / 1000} s, and was ended: ${files}\n`);
+    child.kill("SIGTERM");
+  }, limitMs);
+  const settle = (code: number | string) => {
+    clearTimeout(limit);
+    resolve({ code, output });
+  };
+  child.on("error", (error) => settle(error.message));
+  child.on("close", (code, signal) => settle(code ?? `signal ${signal}`));
   return promise;
 }
