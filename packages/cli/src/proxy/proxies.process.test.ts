@@ -372,21 +372,31 @@ for (const [component, message] of [
   });
 }
 
-test("a proxy that cannot be started is named, and no process is left", patience, async () => {
-  for (const [typed, words, status] of [
-    ["/no/such --x", /such --x has gone: could not start "\/no\/such": there is no such file/, 5],
-    ["false", /false has gone: false exited with code 1/, 5],
-    ["budgte --tokens 4", /budgte is neither a proxy of Parley nor a program on PATH/, 2],
-  ] as const) {
-    const ran = await probe.run(echo, ["--proxy", typed]);
-    assert.equal(ran.status, status);
-    assert.match(ran.stderr, words);
-  }
-  assert.deepEqual(
-    probe.leftovers().filter((pid) => pid !== String(process.pid)),
-    [],
-  );
-});
+test(
+  "a proxy that cannot be started is named once, with what to do, and no process is left",
+  patience,
+  async () => {
+    const noFile = 'could not start "/no/such": there is no such file; check the path, or install it';
+    for (const [typed, status, ...lines] of [
+      ["/no/such --x", 5, `such --x has gone: ${noFile}`, "check the command of such --x"],
+      ["false", 5, "false has gone: false exited with code 1", "check the command of false"],
+      [
+        "budgte --tokens 4",
+        2,
+        "--proxy: budgte is neither a proxy of Parley nor a program on PATH",
+        "the proxies are budget, redact, context, tools, route, tap, notify; see parley proxy",
+      ],
+    ] as const) {
+      const ran = await probe.run(echo, ["--proxy", typed]);
+      assert.equal(ran.status, status);
+      assert.equal(ran.stderr, lines.map((line) => `parley: ${line}\n`).join(""));
+    }
+    assert.deepEqual(
+      probe.leftovers().filter((pid) => pid !== String(process.pid)),
+      [],
+    );
+  },
+);
 
 for (const [onExit, second] of [
   ["restart", /You said: again ?seen by (\d+)/],
