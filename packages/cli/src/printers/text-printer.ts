@@ -12,6 +12,7 @@ import {
   type SessionView,
   type ToolCallItem,
 } from "@parley/acp/view";
+import { shellLine } from "../command/shell-words.ts";
 import { type Drawing, drawing } from "../draw/draw-options.ts";
 import { compactionLines, noticeLines } from "../draw/event-lines.ts";
 import { type Marks, unicodeMarks } from "../draw/marks.ts";
@@ -22,7 +23,7 @@ import { isWorthShowing, titleLine, toolCard } from "../draw/tool-card.ts";
 import { usageText } from "../draw/usage-text.ts";
 import { commandToType } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { safeLine, safeText } from "../terminal/sanitise.ts";
+import { escapedLine, safeLine, safeText } from "../terminal/sanitise.ts";
 import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
 import { waitNote } from "./model-wait.ts";
 import type { Output } from "./output.ts";
@@ -41,6 +42,8 @@ export interface TextPrinterOptions {
   readonly columns?: () => number | undefined;
   /** Those of the terminal. Default: unicode. */
   readonly marks?: Marks;
+  /** The options with which the session is continued. Default: none. */
+  readonly again?: readonly string[] | undefined;
   /** Default false. */
   readonly showsPrompts?: boolean;
   /** The prompts that were sent; an agent may report them differently, or report others. */
@@ -275,6 +278,7 @@ export class TextPrinter implements RunPrinter {
       return;
     }
     const { session } = this.#start;
+    const words = shellLine(["run", "--session", session ?? "", ...(this.#options.again ?? [])]);
     const parts = [
       outcome === undefined ? "not finished" : safeLine(outcome.stopReason).replaceAll("_", " "),
       `${(durationMs / 1000).toFixed(1)} s`,
@@ -283,7 +287,7 @@ export class TextPrinter implements RunPrinter {
     ];
     const lines = [
       `(${parts.join(", ")})`,
-      ...(session === undefined ? [] : [`continue with: ${commandToType()} run --session ${session} "..."`]),
+      ...(session === undefined ? [] : [`continue with: ${commandToType()} ${escapedLine(words)} "..."`]),
     ];
     const columns = this.#options.columns?.();
     for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns, "  "))}\n`);

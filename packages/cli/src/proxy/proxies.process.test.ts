@@ -381,6 +381,12 @@ test(
       ["/no/such --x", 5, `such --x has gone: ${noFile}`, "check the command of such --x"],
       ["false", 5, "false has gone: false exited with code 1", "check the command of false"],
       [
+        "false --token hunter2-hunter2",
+        5,
+        "false --token [secret 1] has gone: false exited with code 1",
+        "check the command of false --token [secret 1]",
+      ],
+      [
         "budgte --tokens 4",
         2,
         "--proxy: budgte is neither a proxy of Parley nor a program on PATH",
@@ -477,6 +483,9 @@ test("parley trace show --hops says which proxy changed, answered and dropped wh
   assert.equal(ran.status, 0, ran.stderr);
   const shown = await probe.started(["trace", "show", trace, "--hops"]);
   assert.match(shown.stdout, /^# the client > context > redact > budget > node\n/);
+  const [header = ""] = readFileSync(trace, "utf8").split("\n");
+  assert.match(header, /"redact --secret /);
+  assert.doesNotMatch(header, /hidden-word/);
   assert.match(
     shown.stdout,
     /session\/prompt.*\n {9}context \/prompt\/1: \+ \{"type":"text","text":"one"\}\n {9}redact \/prompt\/0\/text: "the hidden-word" -> "the \[secret\]"\n/,

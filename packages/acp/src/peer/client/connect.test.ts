@@ -51,6 +51,7 @@ test("an agent that refuses initialize and closes is reported with its reason, n
         queueMicrotask(() => void refusing.close());
         throw new RequestError("unavailable", "the proxy has gone");
       },
+      notification: () => undefined,
     },
   });
   await assert.rejects(probe.connect(near), { name: "RequestError", message: "the proxy has gone" });
