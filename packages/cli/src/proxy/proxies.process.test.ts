@@ -475,6 +475,25 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   });
 }
 
+test("the trace of a chain is shown and replayed as its client saw it", patience, async () => {
+  const trace = join(probe.folder, "client-side.trace");
+  const chain = ["proxy", "--record", trace, "redact", "context --text one", "--", ...probe.agent(echo)];
+  await probe.parley(["run", "--no-history", "hello", "--", launcher, ...chain]);
+  const { stdout } = await probe.started(["trace", "show", trace]);
+  for (const method of ["initialize", "session/new", "session/prompt"])
+    assert.equal(stdout.split(`client → agent  ${method} #`).length - 1, 1, stdout);
+  assert.doesNotMatch(stdout, /nobody's request/);
+  assert.match(
+    stdout,
+    /\n# the client's side of a chain with 3 hops; --hops shows what each proxy changed\n$/,
+  );
+  const asJson = (await probe.started(["trace", "show", trace, "--json"])).stdout.trim().split("\n");
+  assert.equal(JSON.parse(asJson.at(-1) ?? "").hops, 3);
+  const same = ["--", launcher, "proxy", "redact", "context --text one", "--", ...probe.agent(echo)];
+  const replayed = await probe.started(["trace", "replay", trace, "--as", "client", ...same]);
+  assert.equal(replayed.status, 0, replayed.stderr);
+});
+
 test("parley trace show --hops says which proxy changed, answered and dropped what", patience, async () => {
   const trace = join(probe.folder, "hops.trace");
   const proxies = ["context --text one", "redact --secret hidden-word", "budget --time 10m"];
