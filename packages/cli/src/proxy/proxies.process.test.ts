@@ -84,7 +84,7 @@ test(
   async () => {
     const ran = await probe.run(echo, ["--proxy", "context --text one", "--proxy", "context --text two"]);
     assert.equal(ran.status, 0, ran.stderr);
-    assert.match(ran.stdout, /You said: hello\s?one\s?two/);
+    assert.match(ran.stdout, /You said: hello\s*one\s*two/);
   },
 );
 
@@ -107,6 +107,24 @@ test(
       /You said: first ?Be brief\. ?The file NOTES\.md: tabs, never spaces ?\[The file missing\.md could not be added: ENOENT\.\]/,
     );
     assert.match(said, /You said: second(?! ?Be brief)/);
+  },
+);
+
+test(
+  "what context adds is neither a command for the agent nor the title of the session",
+  patience,
+  async () => {
+    writeFileSync(join(probe.cwd, "STYLE.md"), "tabs, never spaces");
+    const context = "context --text 'Be brief.' --file STYLE.md";
+    for (const edition of ["v1", "v2"]) {
+      const name = `titled-${edition}`;
+      const ran = await probe.parley(["run", "-s", name, "--edition", edition, "list .", "--proxy", context]);
+      assert.equal(ran.status, 0, ran.stderr);
+      assert.match(ran.stdout, /STYLE\.md/);
+      assert.doesNotMatch(ran.stdout, /did not understand/);
+      const { data } = JSON.parse((await probe.parley(["sessions", "list", "--json"])).stdout);
+      assert.equal(data.sessions.find((each: { name?: string }) => each.name === name).title, "list .");
+    }
   },
 );
 
@@ -327,9 +345,9 @@ test("a chain of the config file stands in front of --proxy", patience, async ()
   });
   const ran = await probe.run(echo, ["--proxy", "context --text three", "--chain", "work"]);
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /You said: hello\s?one\s?two words\s?three/);
+  assert.match(ran.stdout, /You said: hello\s*one\s*two words\s*three/);
   const own = await probe.run(echo, ["--chain", "own"]);
-  assert.match(own.stdout, /You said: hello\s?far/, own.stderr);
+  assert.match(own.stdout, /You said: hello\s*far/, own.stderr);
   assert.equal((await probe.parley(["config", "check"])).status, 0);
   const unknown = await probe.run(echo, ["--chain", "wrok"]);
   assert.match(unknown.stderr, /there is no chain wrok in the config file; there are: work, own/);
@@ -445,7 +463,7 @@ test("parley proxy is one agent with its proxies, for any client", patience, asy
   ];
   const ran = await probe.parley(["run", "--no-history", "--json", "hello", ...agent]);
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(String(eventsOf(ran).at(-1)?.["text"]), /You said: hello\s?one\s?two/);
+  assert.match(String(eventsOf(ran).at(-1)?.["text"]), /You said: hello\s*one\s*two/);
 });
 
 test("parley serve serves an agent with proxies in front of it", patience, async (t) => {
@@ -454,7 +472,7 @@ test("parley serve serves an agent with proxies in front of it", patience, async
     env: { PARLEY_TOKEN: served.token },
   });
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /You said: hello\s?served/);
+  assert.match(ran.stdout, /You said: hello\s*served/);
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
@@ -507,7 +525,7 @@ test("parley trace show --hops says which proxy changed, answered and dropped wh
   assert.doesNotMatch(header, /hidden-word/);
   assert.match(
     shown.stdout,
-    /session\/prompt.*\n {9}context \/prompt\/1: \+ \{"type":"text","text":"one"\}\n {9}redact \/prompt\/0\/text: "the hidden-word" -> "the \[secret\]"\n/,
+    /session\/prompt.*\n {9}context \/prompt\/1: \+ \{"type":"text","text":"\\n\\none","_meta":\{"_parley\.dev\/name":"instruction"\}\}\n {9}redact \/prompt\/0\/text: "the hidden-word" -> "the \[secret\]"\n/,
   );
   const lines = (await probe.started(["trace", "show", trace, "--hops", "--json"])).stdout
     .trim()
