@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { nameKey } from "@parley/acp/extensions";
 import type { ContentBlock } from "@parley/acp/model";
 import { proxy } from "@parley/acp/proxy";
+import { option } from "../command/command.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 const mostBytes = 256 * 1024;
@@ -21,13 +22,10 @@ export const context: ShippedProxy = {
   name: "context",
   summary: "Adds instructions and files to the first prompt of each session",
   options: {
-    file: {
-      type: "string",
+    file: option("FILE", "A file, relative to the session's directory, up to 256 KiB; can be repeated", {
       multiple: true,
-      value: "FILE",
-      summary: "A file, relative to the session's directory, up to 256 KiB; can be repeated",
-    },
-    text: { type: "string", multiple: true, value: "TEXT", summary: "An instruction; can be repeated" },
+    }),
+    text: option("TEXT", "An instruction; can be repeated", { multiple: true }),
   },
 
   create(given) {
