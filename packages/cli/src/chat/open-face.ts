@@ -1,10 +1,8 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
-import { shellLine } from "../command/shell-words.ts";
 import type { ChatConfig } from "../settings/chat-config.ts";
-import { commandToType } from "../settings/installation.ts";
+import { howToContinue } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
-import { escapedLine } from "../terminal/sanitise.ts";
 import type { Conversation, ConversationSession } from "./conversation/conversation.ts";
 import type { SessionReview } from "./review/session-review.ts";
 
@@ -60,6 +58,5 @@ async function showOnScreen(
 function sayHowToContinue({ current }: Conversation, ending: AbortSignal, again: readonly string[]): void {
   const { historyId, view } = current;
   if (ending.aborted || historyId === undefined || view.timeline.length === 0) return;
-  const words = escapedLine(shellLine(["chat", "--session", historyId, ...again]));
-  process.stdout.write(`continue with: ${commandToType()} ${words}\n`);
+  process.stdout.write(`${howToContinue(["chat", "--session", historyId, ...again])}\n`);
 }

@@ -12,7 +12,6 @@ import {
   type SessionView,
   type ToolCallItem,
 } from "@parley/acp/view";
-import { shellLine } from "../command/shell-words.ts";
 import { type Drawing, drawing } from "../draw/draw-options.ts";
 import { compactionLines, noticeLines } from "../draw/event-lines.ts";
 import { type Marks, unicodeMarks } from "../draw/marks.ts";
@@ -21,9 +20,9 @@ import { attachedName } from "../draw/placeholders.ts";
 import { PlanChanges } from "../draw/plan-lines.ts";
 import { isWorthShowing, titleLine, toolCard } from "../draw/tool-card.ts";
 import { usageText } from "../draw/usage-text.ts";
-import { commandToType } from "../settings/installation.ts";
+import { howToContinue } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { escapedLine, safeLine, safeText } from "../terminal/sanitise.ts";
+import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
 import { waitNote } from "./model-wait.ts";
 import type { Output } from "./output.ts";
@@ -259,7 +258,7 @@ export class TextPrinter implements RunPrinter {
   }
 
   end({ error, outcome, durationMs }: RunEnd): void {
-    const { output, status, warn, paint } = this.#options;
+    const { output, status, warn, paint, columns, again = [] } = this.#options;
     status?.(undefined);
     for (const call of this.#view.toolCalls.values()) {
       if (!call.open) this.#ended(call);
@@ -278,7 +277,6 @@ export class TextPrinter implements RunPrinter {
       return;
     }
     const { session } = this.#start;
-    const words = shellLine(["run", "--session", session ?? "", ...(this.#options.again ?? [])]);
     const parts = [
       outcome === undefined ? "not finished" : safeLine(outcome.stopReason).replaceAll("_", " "),
       `${(durationMs / 1000).toFixed(1)} s`,
@@ -287,10 +285,9 @@ export class TextPrinter implements RunPrinter {
     ];
     const lines = [
       `(${parts.join(", ")})`,
-      ...(session === undefined ? [] : [`continue with: ${commandToType()} ${escapedLine(words)} "..."`]),
+      ...(session === undefined ? [] : [howToContinue(["run", "--session", session, ...again], ' "..."')]),
     ];
-    const columns = this.#options.columns?.();
-    for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns, "  "))}\n`);
+    for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns?.(), "  "))}\n`);
   }
 
   #say(block: "message" | "thought", messageId: string, text: string): void {

@@ -102,9 +102,9 @@ test("the line that continues a run has the proxies that were typed, as words fo
   const proxies = ["--proxy", "budget --time 30m", "--proxy", "redact --secret hunter2-hunter2"];
   const command = ["run", "x", ...proxies, "--", ...probe.agent([{ say: "done" }])];
   const { stdout } = await probe.atTerminal(300, command);
-  const [, line = ""] = /continue with: \S+ (run .*?)\x1b/.exec(stdout) ?? [];
+  const [, line = ""] = /continue with: \S+ (run .*)/.exec(stripVTControlCharacters(stdout)) ?? [];
   assert.match(
-    line,
+    line.trimEnd(),
     /^run --session \w+ --proxy "budget --time 30m" --proxy 'redact --secret "\[secret 1\]"' "\.\.\."$/,
     stdout,
   );
