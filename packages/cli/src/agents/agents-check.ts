@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/jsonrpc";
 import { type AgentEntry, loginCommandFor } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";
+import { progressOnStderr } from "../printers/output.ts";
 import { editionOption, editionText } from "../settings/edition-choice.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
@@ -35,14 +36,18 @@ export async function run({ words, argv, values, json }: Invocation): Promise<nu
       "see parley help agents check",
     );
   const isSandboxed = sandbox === undefined ? undefined : true;
+  const progress = json ? undefined : progressOnStderr();
   const found = await probeAgent(entry, {
     ...timeouts,
     ...optional({ cwd, isSandboxed }),
     commandsTimeoutMs,
     checksTools: values["no-tools"] !== true,
-  }).catch((error: unknown) => {
-    throw launchFailure(error);
-  });
+    waits: (what) => progress?.draw(safeLine(what)),
+  })
+    .catch((error: unknown) => {
+      throw launchFailure(error);
+    })
+    .finally(() => progress?.clear());
   const facts = withoutSecrets(found, argv);
   printAnswer(withoutSecrets(described(entry, facts), argv), facts, json);
   if (facts.session === "ok") return 0;

@@ -1,11 +1,13 @@
 // `parley agents check` and `parley doctor` give the agent a tool, and say whether it connects to it.
 
 import assert from "node:assert/strict";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { programCommand } from "../../../acp/test/support/programs.ts";
 import { withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
 import { agentHome, patience } from "../../test/support/agents-probe.ts";
+import { RunProbe } from "../../test/support/run-probe.ts";
 import type { Finding } from "../doctor/examine.ts";
 
 const taker = (way: "http" | "stdio" | "never" | "picky") => [
@@ -39,6 +41,32 @@ test("an agent in a sandbox with a network of its own connects by a command", wi
   keep({ agents: { inside: { command, args, sandbox: true, state, hosts: ["example.com"] } } });
   const { stdout, stderr } = await parley(["agents", "check", "inside"]);
   assert.match(stdout, /^tools: +connected \(parley, \d+ ms, by a command\)$/m, stderr);
+});
+
+test("at a terminal doctor and agents check say whom they wait for, for what and how long at most", {
+  ...patience,
+  skip: existsSync("/usr/bin/script") ? false : "needs script",
+}, async () => {
+  const probe = new RunProbe();
+  mkdirSync(join(probe.home, "config"), { recursive: true });
+  const [command, ...args] = taker("never");
+  writeFileSync(
+    join(probe.home, "config/config.json"),
+    JSON.stringify({ agents: { idle: { command, args } } }),
+  );
+  for (const words of [
+    ["doctor", "--agent", "idle", "--timeout", "5"],
+    ["agents", "check", "idle", "--timeout", "5"],
+  ]) {
+    const { stdout } = await probe.atTerminal(120, words);
+    const waits = stdout.split("\u001b").flatMap((part) => /… (idle: waiting for .*)/.exec(part)?.[1] ?? []);
+    assert.deepEqual(waits, [
+      "idle: waiting for its answer to initialize, at most 5 s",
+      "idle: waiting for a session, at most 5 s",
+      "idle: waiting for its first use of the tool that it was given, at most 5 s",
+    ]);
+    assert.doesNotMatch((await probe.atTerminal(120, [...words, "--json"])).stdout, /waiting for/);
+  }
 });
 
 test("an agent that never connects is a warning of doctor, which says what to do", patience, async (t) => {

@@ -49,7 +49,12 @@ export interface ProbeOptions {
   readonly commandsTimeoutMs?: number;
   /** Whether it is given a tool, and it is waited until it uses it. Default: false. */
   readonly checksTools?: boolean;
+  /** Says what is waited for, and how long at most. */
+  readonly waits?: ((what: string) => void) | undefined;
 }
+
+const defaultStartMs = 60_000;
+const defaultSessionMs = 30_000;
 
 /** Rejects with a LaunchError when the agent does not start. */
 export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}): Promise<AgentFacts> {
@@ -67,6 +72,10 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
       })
     : undefined;
   let keys: readonly string[] = [];
+  const waits = (what: string): void => options.waits?.(`${entry.name}: waiting for ${what}`);
+  waits(
+    `its answer to initialize${atMost(handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultStartMs)}`,
+  );
   const launched = await launchAgent(entry, {
     definition: {
       name: "parley",
@@ -88,7 +97,11 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   });
   try {
     const { agent, handshakeMs } = launched;
-    const { session: opened, facts, tools } = await probeSession(agent, cwd ?? folder, options, check);
+    const {
+      session: opened,
+      facts,
+      tools,
+    } = await probeSession(agent, cwd ?? folder, { ...options, waits }, check);
     const isRefused = typeof opened === "object" && entry.transport !== "stdio" && cwd === undefined;
     const session = isRefused ? { ...opened, hint: remoteHint } : opened;
     return {
@@ -116,6 +129,10 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   }
 }
 
+function atMost(ms: number): string {
+  return `, at most ${ms / 1_000} s`;
+}
+
 const remoteHint =
   "the check used a temporary folder of this machine: name a folder on the agent's machine with --cwd DIR";
 
@@ -133,9 +150,13 @@ async function probeSession(
   check: ToolCheck | undefined,
 ): Promise<ProbedSession> {
   const unable = check?.unable(agent.capabilities);
+  options.waits?.(`a session${atMost(options.sessionTimeoutMs ?? defaultSessionMs)}`);
   if (check === undefined || unable !== undefined)
     return { ...(await openedSession(agent, { cwd }, options)), ...optional({ tools: unable }) };
-  const receipt = () => check.facts(agent.capabilities, agent.closed);
+  const receipt = () => {
+    options.waits?.(`its first use of the tool that it was given${atMost(check.waitMs)}`);
+    return check.facts(agent.capabilities, agent.closed);
+  };
   const found = await openedSession(agent, { cwd, tools: [checkTool] }, options, receipt);
   if (typeof found.session !== "object") return found;
   // some agents open no session with a server that they dislike
@@ -147,7 +168,7 @@ async function probeSession(
 async function openedSession(
   agent: ClientConnection,
   setup: Parameters<ClientConnection["newSession"]>[0],
-  { sessionTimeoutMs: timeoutMs = 30_000, commandsTimeoutMs = 0 }: ProbeOptions,
+  { sessionTimeoutMs: timeoutMs = defaultSessionMs, commandsTimeoutMs = 0 }: ProbeOptions,
   receipt?: () => Promise<ToolFacts>,
 ): Promise<ProbedSession> {
   try {

@@ -7,7 +7,9 @@ import { type ClientToolServices, relay } from "@parley/acp/relay";
 import { type ByteChannel, byteTransport } from "@parley/acp/transport";
 import { editionNamed, type NamedEdition } from "@parley/dialects";
 import { type CommandError, type Invocation, usageError } from "../command/command.ts";
+import { shellLine } from "../command/shell-words.ts";
 import { editionNames, editionOption } from "../settings/edition-choice.ts";
+import { shownWords } from "../settings/known-secrets.ts";
 import { type BridgeLog, openBridgeLog } from "./bridge-log.ts";
 import { readWorkspaceText } from "./workspace-text.ts";
 
@@ -48,7 +50,7 @@ async function serve({ as, agentEdition, isStrict, command, args, log }: Bridge)
     isEditorGone = true;
   });
   const agent = spawnTransport(command, args, { onStderr: (text) => void process.stderr.write(text) });
-  log.log("info", `the agent is ${[command, ...args].join(" ")}`, { pid: agent.pid });
+  log.log("info", `the agent is ${shellLine(shownWords([command, ...args]))}`, { pid: agent.pid });
   const between = relay(byteTransport(editor, { platform: nodePlatform }), agent, {
     as: editionNamed(as),
     agentEdition: agentEdition && editionNamed(agentEdition),

@@ -56,6 +56,7 @@ export async function converse(
     config,
     review: ({ key }) => reviews.get(key),
     ending: ending.signal,
+    again: options.frontWords ?? [],
   });
   const conversation = startConversation({
     options,

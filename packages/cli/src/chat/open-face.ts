@@ -1,7 +1,7 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
 import type { ChatConfig } from "../settings/chat-config.ts";
-import { commandToType } from "../settings/installation.ts";
+import { howToContinue } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
 import type { Conversation, ConversationSession } from "./conversation/conversation.ts";
 import type { SessionReview } from "./review/session-review.ts";
@@ -13,6 +13,8 @@ export interface FaceOptions {
   review(session: ConversationSession): SessionReview | undefined;
   /** Aborts when the conversation must end. */
   readonly ending: AbortSignal;
+  /** The options with which the conversation is continued. */
+  readonly again: readonly string[];
 }
 
 /** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
@@ -21,12 +23,12 @@ export async function loadFace(
 ): Promise<(conversation: Conversation) => Promise<number>> {
   if (options.isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
-    const { review, ending } = options;
+    const { review, ending, again } = options;
     return async (conversation) => {
       const exitCode = await showPlainly(conversation, { review, ending });
       // what reads a pipe wants the conversation only
       if (process.stdin.isTTY === true && process.stdout.isTTY === true)
-        sayHowToContinue(conversation, ending);
+        sayHowToContinue(conversation, ending, again);
       return exitCode;
     };
   }
@@ -36,7 +38,7 @@ export async function loadFace(
 
 async function showOnScreen(
   conversation: Conversation,
-  { config, review, ending }: FaceOptions,
+  { config, review, ending, again }: FaceOptions,
   showInline: typeof import("./inline/open-inline.ts").showInline,
 ): Promise<number> {
   const theme = themeNames.find((name): name is ThemeName => name === config.theme);
@@ -49,12 +51,12 @@ async function showOnScreen(
     review,
     ending,
   });
-  sayHowToContinue(conversation, ending);
+  sayHowToContinue(conversation, ending, again);
   return 0;
 }
 
-function sayHowToContinue({ current }: Conversation, ending: AbortSignal): void {
+function sayHowToContinue({ current }: Conversation, ending: AbortSignal, again: readonly string[]): void {
   const { historyId, view } = current;
   if (ending.aborted || historyId === undefined || view.timeline.length === 0) return;
-  process.stdout.write(`continue with: ${commandToType()} chat --session ${historyId}\n`);
+  process.stdout.write(`${howToContinue(["chat", "--session", historyId, ...again])}\n`);
 }

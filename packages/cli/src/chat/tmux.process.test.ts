@@ -201,13 +201,13 @@ test("plain: the command that continues the session is printed at a terminal", o
   const { cwd, home } = chatHome(t);
   writeFileSync(join(cwd, "notes.txt"), shopping);
   const env = { PARLEY_HOME: home, PARLEY_MODEL: "offline", ...(cache && { NODE_COMPILE_CACHE: cache }) };
-  const tmux = await TmuxProbe.open(t, { cwd, columns: 100, rows: 30, env });
-  await tmux.start(`${launcher} chat --plain`);
+  const tmux = await TmuxProbe.open(t, { cwd, columns: 200, rows: 30, env });
+  await tmux.start(`${launcher} chat --plain --proxy 'budget --time 30m'`);
   await tmux.shows(/Type a prompt, or \/help/);
   await tmux.send("read notes.txt");
   await tmux.shows(/bicycle bell[\s\S]*\n>\s*$/);
   await tmux.press("C-d");
-  await tmux.shows(/continue with: .* --session \w+\n(.*\n)?shell>/);
+  await tmux.shows(/continue with: .* --session \w+ --proxy "budget --time 30m"\n(.*\n)?shell>/);
 });
 
 /** Answers a question. A key that came too early is pressed again when it counts. */

@@ -1,4 +1,4 @@
-// Splits a command line that is the value of an option into its words, as a shell does, without a shell.
+// Splits a command line that is the value of an option into its words, as a shell does, without a shell, and joins them again.
 
 import { escapedLine } from "../terminal/sanitise.ts";
 import { usageError } from "./command.ts";
@@ -25,4 +25,14 @@ function unquoted(word: string): string {
   return word.replaceAll(part, (_, double?: string, single?: string, escaped?: string) =>
     double === undefined ? (single ?? escaped ?? "") : double.replaceAll(/\\(["\\$`])/g, "$1"),
   );
+}
+
+/** One line that a shell reads as these words again. */
+export function shellLine(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quotedWord(word))).join(" ");
+}
+
+/** As one word for a shell. */
+export function quotedWord(text: string): string {
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
 }

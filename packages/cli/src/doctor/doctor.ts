@@ -4,10 +4,11 @@ import { streamRedactor } from "@parley/acp/redact";
 import { configuredMcpServers } from "@parley/client/config";
 import { type Invocation, printAnswer } from "../command/command.ts";
 import { secondsOption, textOption } from "../command/option-values.ts";
+import { progressOnStderr } from "../printers/output.ts";
 import { commandToType } from "../settings/installation.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { readAgents, unknownAgent } from "../settings/named-agent.ts";
-import { escapedLine } from "../terminal/sanitise.ts";
+import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 import {
   examineAgents,
@@ -35,10 +36,13 @@ export async function run({ values, json }: Invocation): Promise<number> {
     throw unknownAgent(name, [...agents.keys()]);
   }
   const findings: Finding[] = [];
+  const progress = json ? undefined : progressOnStderr();
+  const waits = (what: string) => progress?.draw(redactor.text(safeLine(what)));
   const redactor = streamRedactor(knownSecrets());
   const found = (unsafe: Finding) => {
     const finding = redactor.value(unsafe);
     findings.push(finding);
+    progress?.clear();
     // printed at once: an agent may take a minute
     if (!json) process.stdout.write(`${line(finding)}\n`);
   };
@@ -53,8 +57,11 @@ export async function run({ values, json }: Invocation): Promise<number> {
     const detail = "not checked, because the config file cannot be read";
     found({ what: "agents", state: "missing", detail });
   } else {
-    for (const each of await examineAgents(agents.values(), name, timeoutMs, checksTools)) found(each);
-    for (const each of await examineServers(configuredMcpServers(config), timeoutMs)) found(each);
+    for await (const each of examineAgents(agents.values(), name, { timeoutMs, checksTools, waits }))
+      found(each);
+    const servers = configuredMcpServers(config);
+    if (servers.length > 0) waits(`waiting for the MCP servers, at most ${timeoutMs / 1_000} s`);
+    for (const each of await examineServers(servers, timeoutMs)) found(each);
   }
   const counted = (state: Finding["state"]) => findings.filter((each) => each.state === state).length;
   const [broken, warnings] = [counted("broken"), counted("warning")];

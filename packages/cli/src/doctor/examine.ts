@@ -114,14 +114,20 @@ export async function examineModel({ agent = {} }: Config): Promise<Finding> {
 
 const slowMs = 10_000;
 
+/** How agents are examined. */
+export interface ExamineHow {
+  readonly timeoutMs: number;
+  readonly checksTools: boolean;
+  /** Says what is waited for. */
+  waits(what: string): void;
+}
+
 /** Agents of the config file and our own must be installed; of the others only installed ones are checked. */
-export async function examineAgents(
+export async function* examineAgents(
   agents: Iterable<AgentEntry>,
   only: string | undefined,
-  timeoutMs: number,
-  checksTools: boolean,
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
+  how: ExamineHow,
+): AsyncGenerator<Finding> {
   const absent: string[] = [];
   // one after the other, so that the times are comparable
   for (const entry of agents) {
@@ -129,24 +135,30 @@ export async function examineAgents(
     const isExpected = only !== undefined || entry.origin !== "ready" || entry.name === "parley";
     const isThere =
       entry.transport !== "stdio" || "path" in findAgentProgram(entry.command, process.env, process.cwd());
-    if (isThere || isExpected) findings.push(await examineAgent(entry, timeoutMs, checksTools));
+    if (isThere || isExpected) yield await examineAgent(entry, how);
     else absent.push(entry.name);
   }
-  if (absent.length === 0) return findings;
+  if (absent.length === 0) return;
   const detail = `not installed: ${absent.join(", ")}`;
-  return [
-    ...findings,
-    { what: "other agents", state: "missing", detail, todo: "parley agents list shows how to install them" },
-  ];
+  yield {
+    what: "other agents",
+    state: "missing",
+    detail,
+    todo: "parley agents list shows how to install them",
+  };
 }
 
-async function examineAgent(entry: AgentEntry, timeoutMs: number, checksTools: boolean): Promise<Finding> {
+async function examineAgent(
+  entry: AgentEntry,
+  { timeoutMs, checksTools, waits }: ExamineHow,
+): Promise<Finding> {
   const what = `agent ${entry.name}`;
   try {
     const facts = await probeAgent(entry, {
       handshakeTimeoutMs: timeoutMs,
       sessionTimeoutMs: timeoutMs,
       checksTools,
+      waits,
     });
     const { title, version = "", edition, handshakeMs, session, keys, tools } = facts;
     const known = `${title} ${version}`.trim();

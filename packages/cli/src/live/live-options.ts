@@ -57,6 +57,8 @@ export interface LiveOptions {
   readonly tools?: ((receiver: ToolReceiver) => GivenTools) | undefined;
   /** What stands in front of the agent; what it says goes to `voice`. */
   readonly front?: ((voice: ChainVoice) => Front | undefined) | undefined;
+  /** The options that put it there, as words without secrets. */
+  readonly frontWords?: readonly string[];
   readonly keepsHistory: boolean;
   readonly showsStderr: boolean;
   /** Whether our own agent leaves out its notice about offline work. */
@@ -110,9 +112,17 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     mcpServers: await givenServers(list("mcp")),
     tools: await givenModules(list("tools")),
     front: await frontOf(values),
+    frontWords: await frontWords(values),
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
+}
+
+async function frontWords(values: Invocation["values"]): Promise<readonly string[]> {
+  const chain = textOption(values, "chain");
+  const words = listOption(values, "proxy").flatMap((proxy) => ["--proxy", proxy]);
+  if (chain !== undefined) words.unshift("--chain", chain);
+  return words.length === 0 ? words : (await import("../settings/known-secrets.ts")).shownWords(words);
 }
 
 /** A wrong proxy is reported before anything starts. */

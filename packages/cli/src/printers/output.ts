@@ -82,3 +82,17 @@ export class StatusLine {
     this.#stream.write("\r\u001b[K");
   }
 }
+
+/** Says what is waited for, where a person sees stderr. */
+export interface Progress {
+  draw(text: string): void;
+  clear(): void;
+}
+
+export function progressOnStderr(): Progress | undefined {
+  const { stderr } = process;
+  if (stderr.isTTY !== true) return undefined;
+  // a dumb terminal cannot redraw a line
+  if (process.env["TERM"] !== "dumb") return new StatusLine(stderr);
+  return { draw: (text) => void stderr.write(`${text}\n`), clear: () => undefined };
+}

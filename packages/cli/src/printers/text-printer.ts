@@ -20,7 +20,7 @@ import { attachedName } from "../draw/placeholders.ts";
 import { PlanChanges } from "../draw/plan-lines.ts";
 import { isWorthShowing, titleLine, toolCard } from "../draw/tool-card.ts";
 import { usageText } from "../draw/usage-text.ts";
-import { commandToType } from "../settings/installation.ts";
+import { howToContinue } from "../settings/installation.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
 import { wrapLine, wrapLines } from "../terminal/wrap-line.ts";
@@ -41,6 +41,8 @@ export interface TextPrinterOptions {
   readonly columns?: () => number | undefined;
   /** Those of the terminal. Default: unicode. */
   readonly marks?: Marks;
+  /** The options with which the session is continued. Default: none. */
+  readonly again?: readonly string[] | undefined;
   /** Default false. */
   readonly showsPrompts?: boolean;
   /** The prompts that were sent; an agent may report them differently, or report others. */
@@ -256,7 +258,7 @@ export class TextPrinter implements RunPrinter {
   }
 
   end({ error, outcome, durationMs }: RunEnd): void {
-    const { output, status, warn, paint } = this.#options;
+    const { output, status, warn, paint, columns, again = [] } = this.#options;
     status?.(undefined);
     for (const call of this.#view.toolCalls.values()) {
       if (!call.open) this.#ended(call);
@@ -283,10 +285,9 @@ export class TextPrinter implements RunPrinter {
     ];
     const lines = [
       `(${parts.join(", ")})`,
-      ...(session === undefined ? [] : [`continue with: ${commandToType()} run --session ${session} "..."`]),
+      ...(session === undefined ? [] : [howToContinue(["run", "--session", session, ...again], ' "..."')]),
     ];
-    const columns = this.#options.columns?.();
-    for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns, "  "))}\n`);
+    for (const line of lines) process.stderr.write(`${paint("dim", wrapLine(line, columns?.(), "  "))}\n`);
   }
 
   #say(block: "message" | "thought", messageId: string, text: string): void {

@@ -115,3 +115,12 @@ test("what was read of the budget's file is not read again", async (t) => {
   assert.equal(await prompt("10"), "end_turn", "the agent does not stop");
   assert.deepEqual(warned, []);
 });
+
+test("after a reset only what is spent from then on counts, also in a session that goes on", async (t) => {
+  const { folder, prompt } = await open(t, {});
+  assert.equal(await prompt("8"), "end_turn");
+  assert.equal(budget.reset?.({ folder }), "Forgot what was spent in 1 session or day.");
+  for (const cost of ["9", "12", "18"]) assert.equal(await prompt(cost), "end_turn");
+  assert.equal(await prompt("19"), "end_turn", "the agent does not stop");
+  assert.equal(await prompt("20"), "refusal");
+});

@@ -6,6 +6,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { proxy } from "@parley/acp/proxy";
+import { option } from "../command/command.ts";
 import { noticeSequence } from "../screen/terminal-requests.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
@@ -25,16 +26,8 @@ export const notify: ShippedProxy = {
   name: "notify",
   summary: "Notifies you when a turn ends or the agent needs you: bell, desktop notification or a command",
   options: {
-    after: {
-      type: "string",
-      value: "TIME",
-      summary: "Stay silent after turns shorter than this (default: 10s)",
-    },
-    command: {
-      type: "string",
-      value: "PROGRAM",
-      summary: "Run this program instead, with the message as its argument",
-    },
+    after: option("TIME", "Stay silent after turns shorter than this (default: 10s)"),
+    command: option("PROGRAM", "Run this program instead, with the message as its argument"),
   },
 
   create(given, { warn }) {
@@ -45,13 +38,14 @@ export const notify: ShippedProxy = {
         await run(command, [line], (reason) => warn(`cannot start ${command}: ${reason}`));
       else if (!atTerminal(line)) await onDesktop(line);
     });
-    const needs = (what: string, { title }: Data): undefined =>
-      tell(`The agent needs you: ${what} (${title})`);
+    const folder = basename(process.cwd());
+    const needs = (what: string, data: Data | undefined): undefined =>
+      tell(`The agent needs you: ${what} (${data?.title ?? folder})`);
 
     return proxy<Data>({
       name: "notify",
       version: "1.0.0",
-      session: () => ({ startedAt: Date.now(), title: basename(process.cwd()) }),
+      session: () => ({ startedAt: Date.now(), title: folder }),
       prompt(_, { data }) {
         data.startedAt = Date.now();
       },
@@ -60,8 +54,7 @@ export const notify: ShippedProxy = {
         return undefined;
       },
       permission: ({ title }, { data }) => needs(title, data),
-      elicitation: ({ message }, session) =>
-        needs(message, session?.data ?? { startedAt: 0, title: basename(process.cwd()) }),
+      elicitation: ({ message }, session) => needs(message, session?.data),
       turnEnd({ stopReason }, { data }) {
         if (stopReason === "cancelled" || Date.now() - data.startedAt < afterMs) return;
         tell(`The agent is ${stopReason === "end_turn" ? "done" : `done: ${stopReason}`} (${data.title})`);
@@ -109,21 +102,12 @@ function atTerminal(text: string): boolean {
   }
 }
 
+const onMac = 'on run argv\ndisplay notification (item 1 of argv) with title "Parley"\nend run';
+
 /** Where no such program is, nobody is told. */
 function onDesktop(text: string): Promise<void> {
-  const [program, ...args] =
-    process.platform === "darwin"
-      ? [
-          "osascript",
-          "-e",
-          "on run argv",
-          "-e",
-          'display notification (item 1 of argv) with title "Parley"',
-          "-e",
-          "end run",
-        ]
-      : ["notify-send", "--app-name=Parley", "Parley"];
-  return run(program ?? "", [...args, text], () => undefined);
+  if (process.platform === "darwin") return run("osascript", ["-e", onMac, text], () => undefined);
+  return run("notify-send", ["--app-name=Parley", "Parley", text], () => undefined);
 }
 
 /** Resolves when it has ended. */

@@ -1,9 +1,56 @@
-// An agent beside the chain, with a session of its own that stands for one of the client.
+// Agents beside the chain, each with sessions of its own that stand for those of the client.
 
 import { Connection, isObject } from "@parley/acp/jsonrpc";
 import type { ProxiedSession } from "@parley/acp/proxy";
 import { relay } from "@parley/acp/relay";
 import { memoryPair, type Transport } from "@parley/acp/transport";
+
+/** A session of the client that other agents have sessions for. */
+export interface OtherSessions {
+  /** The params that opened it. */
+  opened: object;
+  readonly others: Map<string, Promise<OtherAgent>>;
+}
+
+/** Those of one client. */
+export class OtherAgents {
+  /** The params with which the client initialised. */
+  hello: object = {};
+  readonly #reach: (name: string) => Promise<Transport>;
+  readonly #running = new Set<Connection>();
+
+  constructor(reach: (name: string) => Promise<Transport>) {
+    this.#reach = reach;
+  }
+
+  /** The agent with its session for this one. It is started when it is needed, and again when it has gone. */
+  get(name: string, session: ProxiedSession<OtherSessions>): Promise<OtherAgent> {
+    const { others } = session.data;
+    const opening = others.get(name) ?? this.#open(name, session);
+    others.set(name, opening);
+    return opening;
+  }
+
+  async #open(name: string, session: ProxiedSession<OtherSessions>): Promise<OtherAgent> {
+    const { opened, others } = session.data;
+    try {
+      const other = await otherAgent(await this.#reach(name), session, { hello: this.hello, opened });
+      this.#running.add(other.connection);
+      void other.connection.closed.then(() => {
+        others.delete(name);
+        this.#running.delete(other.connection);
+      });
+      return other;
+    } catch (error) {
+      others.delete(name);
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const connection of this.#running) void connection.close();
+  }
+}
 
 export interface OtherAgent {
   readonly connection: Connection;
@@ -15,7 +62,7 @@ export interface OtherAgent {
  * Everything that it sends goes to the client, in the session of the client, and what it asks is answered there. `hello` and
  * `opened` are the params with which the client initialised and opened its session.
  */
-export async function otherAgent(
+async function otherAgent(
   transport: Transport,
   session: Pick<ProxiedSession, "sessionId" | "edition" | "request" | "notify">,
   { hello, opened }: { readonly hello: object; readonly opened: object },

@@ -1,11 +1,13 @@
 // Shipped proxies in one process with a client and an agent.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { agent, client, RequestError } from "@parley/acp";
+import type { ContentBlock } from "@parley/acp/model";
 import { conductor } from "@parley/acp/proxy";
 import { proxyArguments } from "../proxy/proxy-arguments.ts";
 import { budget } from "./budget.ts";
@@ -103,6 +105,42 @@ test("a first prompt that failed has its context again when it is tried again", 
   );
   await connection.close();
 });
+
+for (const edition of ["v1", "v2"] as const)
+  for (const embeddedContext of [true, false])
+    test(`context adds ${embeddedContext ? "resources" : "texts"} behind the user's words (${edition})`, async (t) => {
+      const cwd = mkdtempSync(join(tmpdir(), "parley-context-"));
+      t.after(() => rmSync(cwd, { recursive: true, force: true }));
+      writeFileSync(join(cwd, "NOTES.md"), "tabs");
+      const got: ContentBlock[] = [];
+      const hearing = agent({
+        name: "a",
+        version: "1",
+        editions: [edition],
+        promptCapabilities: { embeddedContext },
+        prompt: ({ prompt }) => void got.push(...prompt),
+      });
+      const proxy = made(context, "--text", "Be brief.", "--file", "NOTES.md");
+      const connection = await client({ name: "c", version: "1" }).connect(conductor([proxy, hearing]));
+      await (await connection.newSession({ cwd })).prompt("hi");
+      const bare = got.map(({ _meta, ...block }) => block);
+      const text = (words: string) => ({ type: "text", text: words });
+      const resource = (uri: string, words: string) => ({
+        type: "resource",
+        resource: { uri, text: words, mimeType: "text/plain" },
+      });
+      assert.deepEqual(
+        bare,
+        embeddedContext
+          ? [
+              text("hi"),
+              resource("context:1", "Be brief."),
+              resource(pathToFileURL(join(cwd, "NOTES.md")).href, "tabs"),
+            ]
+          : [text("hi"), text("\n\nBe brief."), text("\n\nThe file NOTES.md:\n\ntabs")],
+      );
+      await connection.close();
+    });
 
 test("the time in which the user thinks about a question is not the agent's", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000 });

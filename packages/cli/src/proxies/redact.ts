@@ -3,6 +3,7 @@
 import type { SessionUpdate } from "@parley/acp/model";
 import { type ProxiedMessage, proxy } from "@parley/acp/proxy";
 import { redactor, type StreamRedactor, streamRedactor } from "@parley/acp/redact";
+import { option } from "../command/command.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 interface Item {
@@ -14,19 +15,12 @@ export const redact: ShippedProxy = {
   summary:
     "Removes secrets from prompts and files on their way to the agent, and from what it says, shows and asks",
   options: {
-    secret: {
-      type: "string",
-      multiple: true,
-      value: "TEXT",
-      summary: "Also remove this text; can be repeated",
-    },
-    only: { type: "string", value: "SIDE", summary: "prompts or updates: redact only these (default: both)" },
+    secret: option("TEXT", "Also remove this text; can be repeated", { multiple: true }),
+    only: option("SIDE", "prompts or updates: redact only these (default: both)"),
   },
 
   create(given, { secrets }) {
-    const only = given.text("only");
-    if (only !== undefined && only !== "prompts" && only !== "updates")
-      given.wrong("prompts or updates", "only");
+    const only = given.choice("only", ["prompts", "updates"]);
     const known = [...secrets(), ...given.list("secret")];
     // paths stay as they are: the client opens them
     const clean = redactor({ secrets: known, names: false, mark: "[secret]" });

@@ -1,42 +1,38 @@
 // The proxy `route`: sends each prompt to the agent behind it, or to another one in a session of its own.
 
-import { RequestError } from "@parley/acp";
-import { type Connection, optional } from "@parley/acp/jsonrpc";
+import { RequestError, textOf } from "@parley/acp";
+import { optional } from "@parley/acp/jsonrpc";
 import type { AvailableCommandsUpdate, ContentBlock } from "@parley/acp/model";
-import { answer, type ProxiedSession, proxy, type ResultHook } from "@parley/acp/proxy";
-import { asObject, type OtherAgent, otherAgent } from "./other-agent.ts";
+import { answer, proxy, type ResultHook } from "@parley/acp/proxy";
+import { option } from "../command/command.ts";
+import { asObject, type OtherAgent, OtherAgents, type OtherSessions } from "./other-agent.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 /** The name of the agent behind it. */
 const main = "main";
+const chosen = /^\/use\b\s*(\S*)/;
 
-interface Data {
+interface Data extends OtherSessions {
   /** Where prompts go that no rule sends elsewhere. */
   active: string;
   /** The one that works on a prompt. */
   busy: OtherAgent | undefined;
-  /** The params that opened the session. */
-  opened: object;
-  readonly others: Map<string, Promise<OtherAgent>>;
 }
 
 export const route: ShippedProxy = {
   name: "route",
   summary: "Sends prompts to several agents: by /use NAME, or by a rule",
   options: {
-    to: {
-      type: "string",
-      multiple: true,
-      value: "NAME[=COMMAND]",
-      summary:
-        "Another agent: a name that parley agents lists, or a name of yours and its command; can be repeated",
-    },
-    when: {
-      type: "string",
-      multiple: true,
-      value: "PATTERN=NAME",
-      summary: "Prompts that match this regular expression go to this agent; can be repeated",
-    },
+    to: option(
+      "NAME[=COMMAND]",
+      "Another agent: a name that parley agents lists, or a name of yours and its command; can be repeated",
+      { multiple: true },
+    ),
+    when: option(
+      "PATTERN=NAME",
+      "Prompts that match this regular expression go to this agent; can be repeated",
+      { multiple: true },
+    ),
   },
 
   create(given, { reach }) {
@@ -52,19 +48,7 @@ export const route: ShippedProxy = {
         return given.wrong(`--when with a regular expression before the last =, got ${pattern}`);
       }
     });
-    const running = new Set<Connection>();
-    let hello: object = {};
-
-    const open = async (name: string, session: ProxiedSession<Data>): Promise<OtherAgent> => {
-      const { opened, others } = session.data;
-      const other = await otherAgent(await reach(agents.get(name) ?? name), session, { hello, opened });
-      running.add(other.connection);
-      void other.connection.closed.then(() => {
-        others.delete(name);
-        running.delete(other.connection);
-      });
-      return other;
-    };
+    const others = new OtherAgents((name) => reach(agents.get(name) ?? name));
     const use = {
       type: "command" as const,
       name: "use",
@@ -91,28 +75,24 @@ export const route: ShippedProxy = {
       results: { "session/new": opened, "session/load": opened, "session/resume": opened },
       messages: {
         initialize({ params }) {
-          hello = asObject(params);
+          others.hello = asObject(params);
         },
         async "session/prompt"({ params }, session, call) {
-          const text = textOf(asObject(params)["prompt"]);
-          const rule = patterns.find(([pattern]) => pattern.test(text));
-          const name = rule?.[1] ?? session?.data.active ?? main;
-          if (session === undefined || name === main || /^\/use\b/.test(text)) return undefined;
-          const { data } = session;
-          const opening = data.others.get(name) ?? open(name, session);
-          data.others.set(name, opening);
+          const { prompt: content } = asObject(params);
+          // as: the agent refuses what is no content
+          const text = Array.isArray(content) ? wordsOf(content as ContentBlock[]) : "";
+          const name = patterns.find(([pattern]) => pattern.test(text))?.[1] ?? session?.data.active ?? main;
+          if (session === undefined || name === main || chosen.test(text)) return undefined;
           try {
-            const other = await opening;
-            data.busy = other;
+            const other = await others.get(name, session);
+            session.data.busy = other;
             const prompt = { ...asObject(params), sessionId: other.sessionId };
             return answer(
               await other.connection.request("session/prompt", prompt, optional({ signal: call?.signal })),
             );
           } catch (error) {
-            data.others.delete(name);
-            return error instanceof RequestError
-              ? error
-              : new RequestError("unavailable", `${name}: ${(error as Error).message}`); // as: of a connection or a launch
+            if (error instanceof RequestError) return error;
+            return new RequestError("unavailable", `${name}: ${(error as Error).message}`); // as: of a launch
           }
         },
         "session/cancel"(_, session) {
@@ -124,23 +104,18 @@ export const route: ShippedProxy = {
       },
       prompt({ content }, { data }) {
         data.busy = undefined;
-        const [, name = ""] = /^\/use\s*(\S*)/.exec(textOf(content)) ?? [];
-        if (!/^\/use\b/.test(textOf(content))) return undefined;
+        const [, name] = chosen.exec(wordsOf(content)) ?? [];
+        if (name === undefined) return undefined;
         const isKnown = name === main || agents.has(name);
         if (isKnown) data.active = name;
-        const known = [main, ...agents.keys()].join(", ");
-        const say = isKnown
-          ? `Prompts go to ${name} now.`
-          : `Prompts go to ${data.active}. There are: ${known}.`;
-        return answer({ stopReason: "end_turn" as const, say });
+        const hint = isKnown ? " now" : `. There are: ${[main, ...agents.keys()].join(", ")}`;
+        return answer({ stopReason: "end_turn" as const, say: `Prompts go to ${data.active}${hint}.` });
       },
       update: (update) =>
         update.sessionUpdate === "available_commands_update"
           ? { ...update, availableCommands: [...update.availableCommands, use] }
           : undefined,
-      closed() {
-        for (const connection of running) void connection.close();
-      },
+      closed: () => others.close(),
     });
   },
 };
@@ -149,7 +124,6 @@ function pair(text: string, at: number): [string, string] {
   return at < 0 ? [text, text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function textOf(content: unknown): string {
-  const blocks: readonly Partial<ContentBlock & { text: string }>[] = Array.isArray(content) ? content : [];
-  return blocks.map(({ text = "" }) => text).join("\n");
+function wordsOf(content: readonly ContentBlock[]): string {
+  return content.map((block) => textOf(block)).join("\n");
 }

@@ -2,15 +2,7 @@
 
 import type { Transport } from "@parley/acp";
 import type { ChainComponent } from "@parley/acp/proxy";
-
-/** An option of a proxy, as `node:util` parseArgs takes it, with a line for help. */
-export interface ProxyOption {
-  readonly type: "string" | "boolean";
-  readonly multiple?: true;
-  /** The placeholder in help. */
-  readonly value?: string;
-  readonly summary: string;
-}
+import type { Option } from "../command/command.ts";
 
 /** What was typed behind the name of a proxy. */
 export interface ProxyArguments {
@@ -18,6 +10,8 @@ export interface ProxyArguments {
   text(name: string): string | undefined;
   list(name: string): readonly string[];
   flag(name: string): boolean;
+  /** One of these words. */
+  choice<Word extends string>(name: string, words: readonly Word[]): Word | undefined;
   /** A number above 0. */
   number(name: string): number | undefined;
   /** Milliseconds. */
@@ -41,7 +35,7 @@ export interface ProxyHost {
 export interface ShippedProxy {
   readonly name: string;
   readonly summary: string;
-  readonly options: Readonly<Record<string, ProxyOption>>;
+  readonly options: Readonly<Record<string, Option>>;
   /** What a chain starts. */
   create(given: ProxyArguments, host: ProxyHost): ChainComponent["start"];
   /** Forgets what it keeps. Returns a sentence that says what. */

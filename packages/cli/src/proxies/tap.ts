@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { conductor } from "@parley/acp/proxy";
 import { memoryPair, wrapTransport } from "@parley/acp/transport";
+import { option } from "../command/command.ts";
 import { hopRecorder } from "../tap/hop-recorder.ts";
 import { defaultTracePath } from "../trace/trace-file.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
@@ -11,7 +12,7 @@ export const tap: ShippedProxy = {
   name: "tap",
   summary: "Records the messages at its position in the chain, for parley trace",
   options: {
-    out: { type: "string", value: "FILE", summary: "The trace (default: a file in the state directory)" },
+    out: option("FILE", "The trace (default: a file in the state directory)"),
   },
 
   create(given, { warn }) {

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { McpServer } from "@parley/acp/model";
 import { proxy, type ResultHook, refuse } from "@parley/acp/proxy";
 import { mcpKit, type Tool, type ToolDefinition, tool } from "@parley/mcp";
+import { option } from "../command/command.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 /** A server that was declared to the agent. */
@@ -22,7 +23,7 @@ export const tools: ShippedProxy = {
   name: "tools",
   summary: "Gives any agent the tools of a JavaScript or TypeScript file",
   options: {
-    file: { type: "string", value: "FILE", summary: "A module whose default export is a list of tools" },
+    file: option("FILE", "A module whose default export is a list of tools"),
   },
 
   create(given) {

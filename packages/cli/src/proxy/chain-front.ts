@@ -1,14 +1,15 @@
 // Puts a chain of proxies in front of an agent that a command has started.
 
 import type { Log, Transport } from "@parley/acp";
+import { optional } from "@parley/acp/jsonrpc";
 import { type ChainComponent, conductor } from "@parley/acp/proxy";
-import { memoryPair, wrapTransport } from "@parley/acp/transport";
+import { memoryPair, wrapSink, wrapTransport } from "@parley/acp/transport";
 import type { AgentEntry } from "@parley/client/launch";
 import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { lossesIn } from "../settings/edition-choice.ts";
-import type { ChainVoice } from "./chain-voice.ts";
+import type { ChainVoice, EndingVoice } from "./chain-voice.ts";
 import { chosenComponents } from "./components.ts";
 
 export type Front = (agent: Transport, entry: AgentEntry) => Transport;
@@ -30,14 +31,25 @@ function inFront(
   voice: ChainVoice,
 ): Transport {
   const [near, far] = memoryPair();
+  let whyEnded: string | undefined;
   const chain = conductor([...proxies, { name, start: () => agent, onExit: "fail" }], {
-    log: chainLog(voice),
+    // whoever has the transport says why it has ended
+    log: chainLog({
+      ...voice,
+      ended: (reason) => {
+        whyEnded = reason;
+      },
+    }),
     ...(edition !== undefined && { editions: [editionNamed(edition)] }),
   });
   const { closed } = chain.connect(far);
   // a chain that was not complete has not taken it
   const over = closed.then(() => agent.close());
   return wrapTransport(near, {
+    start: (sink) =>
+      near.start(
+        wrapSink(sink, { end: (reason) => sink.end({ ...reason, ...optional({ message: whyEnded }) }) }),
+      ),
     async close(reason) {
       await near.close(reason);
       await over;
@@ -46,12 +58,25 @@ function inFront(
 }
 
 /** Errors, and what was lost in a translation. */
-export function chainLog({ say }: ChainVoice): Log {
+export function chainLog({ say, ended }: EndingVoice): Log {
+  let gone: string | undefined;
   return (level, message, fields) => {
     for (const lost of lossesIn(fields)) say(`${message}: ${lost}`);
     if (level !== "error") return;
-    const { reason, error } = (fields ?? {}) as { readonly reason?: unknown; readonly error?: unknown }; // as: any object
+    const { reason, error, onExit } = (fields ?? {}) as Partial<Record<string, unknown>>; // as: any object
     const why = reason ?? (error instanceof Error ? error.message : error);
-    say(why === undefined ? message : `${message}: ${String(why)}`);
+    const text = why === undefined ? message : `${message}: ${String(why)}`;
+    if (message === "the chain ends") {
+      gone = undefined;
+      ended(String(why));
+    } else if (onExit === undefined) say(text);
+    else {
+      gone = text;
+      // the end of the chain is said in the same step, with the same reason
+      queueMicrotask(() => {
+        if (gone !== undefined) say(gone);
+        gone = undefined;
+      });
+    }
   };
 }

@@ -6,3 +6,9 @@ export interface ChainVoice {
   /** What one of them wrote to its stderr. */
   stderr(text: string): void;
 }
+
+/** What a chain says. */
+export interface EndingVoice extends ChainVoice {
+  /** The chain ends, for this reason. */
+  ended(reason: string): void;
+}

@@ -11,7 +11,7 @@ import { shellWords } from "../command/shell-words.ts";
 import { shippedProxies } from "../proxies/shipped-proxies.ts";
 import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
 import { stateFolder } from "../settings/data-folder.ts";
-import { knownSecrets } from "../settings/known-secrets.ts";
+import { knownSecrets, shownWords } from "../settings/known-secrets.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import type { ChainVoice } from "./chain-voice.ts";
 import { proxyArguments } from "./proxy-arguments.ts";
@@ -142,7 +142,7 @@ const longestName = 60;
 
 /** With its arguments, since several may be started by one program, such as node. Of paths the last part. */
 function commandName(words: readonly string[]): string {
-  const parts = words.map((word) => word.split(/[\\/]/).at(-1) || word);
+  const parts = shownWords(words).map((word) => word.split(/[\\/]/).at(-1) || word);
   return safeLine(parts.join(" ")).slice(0, longestName);
 }
 

@@ -84,7 +84,7 @@ test(
   async () => {
     const ran = await probe.run(echo, ["--proxy", "context --text one", "--proxy", "context --text two"]);
     assert.equal(ran.status, 0, ran.stderr);
-    assert.match(ran.stdout, /You said: hello\s?one\s?two/);
+    assert.match(ran.stdout, /You said: hello\s*one\s*two/);
   },
 );
 
@@ -107,6 +107,24 @@ test(
       /You said: first ?Be brief\. ?The file NOTES\.md: tabs, never spaces ?\[The file missing\.md could not be added: ENOENT\.\]/,
     );
     assert.match(said, /You said: second(?! ?Be brief)/);
+  },
+);
+
+test(
+  "what context adds is neither a command for the agent nor the title of the session",
+  patience,
+  async () => {
+    writeFileSync(join(probe.cwd, "STYLE.md"), "tabs, never spaces");
+    const context = "context --text 'Be brief.' --file STYLE.md";
+    for (const edition of ["v1", "v2"]) {
+      const name = `titled-${edition}`;
+      const ran = await probe.parley(["run", "-s", name, "--edition", edition, "list .", "--proxy", context]);
+      assert.equal(ran.status, 0, ran.stderr);
+      assert.match(ran.stdout, /STYLE\.md/);
+      assert.doesNotMatch(ran.stdout, /did not understand/);
+      const { data } = JSON.parse((await probe.parley(["sessions", "list", "--json"])).stdout);
+      assert.equal(data.sessions.find((each: { name?: string }) => each.name === name).title, "list .");
+    }
   },
 );
 
@@ -327,9 +345,9 @@ test("a chain of the config file stands in front of --proxy", patience, async ()
   });
   const ran = await probe.run(echo, ["--proxy", "context --text three", "--chain", "work"]);
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /You said: hello\s?one\s?two words\s?three/);
+  assert.match(ran.stdout, /You said: hello\s*one\s*two words\s*three/);
   const own = await probe.run(echo, ["--chain", "own"]);
-  assert.match(own.stdout, /You said: hello\s?far/, own.stderr);
+  assert.match(own.stdout, /You said: hello\s*far/, own.stderr);
   assert.equal((await probe.parley(["config", "check"])).status, 0);
   const unknown = await probe.run(echo, ["--chain", "wrok"]);
   assert.match(unknown.stderr, /there is no chain wrok in the config file; there are: work, own/);
@@ -372,21 +390,37 @@ for (const [component, message] of [
   });
 }
 
-test("a proxy that cannot be started is named, and no process is left", patience, async () => {
-  for (const [typed, words, status] of [
-    ["/no/such --x", /such --x has gone: could not start "\/no\/such": there is no such file/, 5],
-    ["false", /false has gone: false exited with code 1/, 5],
-    ["budgte --tokens 4", /budgte is neither a proxy of Parley nor a program on PATH/, 2],
-  ] as const) {
-    const ran = await probe.run(echo, ["--proxy", typed]);
-    assert.equal(ran.status, status);
-    assert.match(ran.stderr, words);
-  }
-  assert.deepEqual(
-    probe.leftovers().filter((pid) => pid !== String(process.pid)),
-    [],
-  );
-});
+test(
+  "a proxy that cannot be started is named once, with what to do, and no process is left",
+  patience,
+  async () => {
+    const noFile = 'could not start "/no/such": there is no such file; check the path, or install it';
+    for (const [typed, status, ...lines] of [
+      ["/no/such --x", 5, `such --x has gone: ${noFile}`, "check the command of such --x"],
+      ["false", 5, "false has gone: false exited with code 1", "check the command of false"],
+      [
+        "false --token hunter2-hunter2",
+        5,
+        "false --token [secret 1] has gone: false exited with code 1",
+        "check the command of false --token [secret 1]",
+      ],
+      [
+        "budgte --tokens 4",
+        2,
+        "--proxy: budgte is neither a proxy of Parley nor a program on PATH",
+        "the proxies are budget, redact, context, tools, route, tap, notify; see parley proxy",
+      ],
+    ] as const) {
+      const ran = await probe.run(echo, ["--proxy", typed]);
+      assert.equal(ran.status, status);
+      assert.equal(ran.stderr, lines.map((line) => `parley: ${line}\n`).join(""));
+    }
+    assert.deepEqual(
+      probe.leftovers().filter((pid) => pid !== String(process.pid)),
+      [],
+    );
+  },
+);
 
 for (const [onExit, second] of [
   ["restart", /You said: again ?seen by (\d+)/],
@@ -429,7 +463,7 @@ test("parley proxy is one agent with its proxies, for any client", patience, asy
   ];
   const ran = await probe.parley(["run", "--no-history", "--json", "hello", ...agent]);
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(String(eventsOf(ran).at(-1)?.["text"]), /You said: hello\s?one\s?two/);
+  assert.match(String(eventsOf(ran).at(-1)?.["text"]), /You said: hello\s*one\s*two/);
 });
 
 test("parley serve serves an agent with proxies in front of it", patience, async (t) => {
@@ -438,7 +472,7 @@ test("parley serve serves an agent with proxies in front of it", patience, async
     env: { PARLEY_TOKEN: served.token },
   });
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /You said: hello\s?served/);
+  assert.match(ran.stdout, /You said: hello\s*served/);
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
@@ -459,6 +493,25 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   });
 }
 
+test("the trace of a chain is shown and replayed as its client saw it", patience, async () => {
+  const trace = join(probe.folder, "client-side.trace");
+  const chain = ["proxy", "--record", trace, "redact", "context --text one", "--", ...probe.agent(echo)];
+  await probe.parley(["run", "--no-history", "hello", "--", launcher, ...chain]);
+  const { stdout } = await probe.started(["trace", "show", trace]);
+  for (const method of ["initialize", "session/new", "session/prompt"])
+    assert.equal(stdout.split(`client → agent  ${method} #`).length - 1, 1, stdout);
+  assert.doesNotMatch(stdout, /nobody's request/);
+  assert.match(
+    stdout,
+    /\n# the client's side of a chain with 3 hops; --hops shows what each proxy changed\n$/,
+  );
+  const asJson = (await probe.started(["trace", "show", trace, "--json"])).stdout.trim().split("\n");
+  assert.equal(JSON.parse(asJson.at(-1) ?? "").hops, 3);
+  const same = ["--", launcher, "proxy", "redact", "context --text one", "--", ...probe.agent(echo)];
+  const replayed = await probe.started(["trace", "replay", trace, "--as", "client", ...same]);
+  assert.equal(replayed.status, 0, replayed.stderr);
+});
+
 test("parley trace show --hops says which proxy changed, answered and dropped what", patience, async () => {
   const trace = join(probe.folder, "hops.trace");
   const proxies = ["context --text one", "redact --secret hidden-word", "budget --time 10m"];
@@ -467,9 +520,12 @@ test("parley trace show --hops says which proxy changed, answered and dropped wh
   assert.equal(ran.status, 0, ran.stderr);
   const shown = await probe.started(["trace", "show", trace, "--hops"]);
   assert.match(shown.stdout, /^# the client > context > redact > budget > node\n/);
+  const [header = ""] = readFileSync(trace, "utf8").split("\n");
+  assert.match(header, /"redact --secret /);
+  assert.doesNotMatch(header, /hidden-word/);
   assert.match(
     shown.stdout,
-    /session\/prompt.*\n {9}context \/prompt\/1: \+ \{"type":"text","text":"one"\}\n {9}redact \/prompt\/0\/text: "the hidden-word" -> "the \[secret\]"\n/,
+    /session\/prompt.*\n {9}context \/prompt\/1: \+ \{"type":"text","text":"\\n\\none","_meta":\{"_parley\.dev\/name":"instruction"\}\}\n {9}redact \/prompt\/0\/text: "the hidden-word" -> "the \[secret\]"\n/,
   );
   const lines = (await probe.started(["trace", "show", trace, "--hops", "--json"])).stdout
     .trim()

@@ -30,6 +30,11 @@ export function proxyArguments(
     text,
     list: (option) => [values[option] ?? []].flat().filter((each) => typeof each === "string"),
     flag: (option) => values[option] === true,
+    choice(option, words) {
+      const given = text(option);
+      const found = words.find((word) => word === given);
+      return given === undefined || found !== undefined ? found : wrong(words.join(" or "), option);
+    },
     number(option) {
       const given = text(option);
       if (given === undefined) return undefined;

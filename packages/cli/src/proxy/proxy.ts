@@ -49,9 +49,10 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     record === undefined
       ? undefined
       : (await import("../tap/hop-recorder.ts")).hopRecorder(record, { command, label: true, warn });
+  const ended = (reason: string): void => warn(`the chain ends: ${reason}`);
   const chain = conductor(agent === undefined ? proxies : [...proxies, agent], {
     name: "parley proxy",
-    log: chainLog(voice),
+    log: chainLog({ ...voice, ended }),
     ...optional<{ watch: WatchHops | undefined }>({ watch: recorder?.watch }),
   });
   const close = async (): Promise<void> => {

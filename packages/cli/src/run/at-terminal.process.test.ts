@@ -94,3 +94,18 @@ function answering(...answers: string[]): Parameters<RunProbe["atTerminal"]>[2] 
     },
   };
 }
+
+test("the line that continues a run has the proxies that were typed, as words for a shell, without secrets", {
+  ...patience,
+  skip,
+}, async () => {
+  const proxies = ["--proxy", "budget --time 30m", "--proxy", "redact --secret hunter2-hunter2"];
+  const command = ["run", "x", ...proxies, "--", ...probe.agent([{ say: "done" }])];
+  const { stdout } = await probe.atTerminal(300, command);
+  const [, line = ""] = /continue with: \S+ (run .*)/.exec(stripVTControlCharacters(stdout)) ?? [];
+  assert.match(
+    line.trimEnd(),
+    /^run --session \w+ --proxy "budget --time 30m" --proxy 'redact --secret "\[secret 1\]"' "\.\.\."$/,
+    stdout,
+  );
+});

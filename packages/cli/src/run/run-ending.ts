@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/jsonrpc";
 import { problemOf } from "@parley/client";
 import type { Decision } from "@parley/client/internal";
 import { canonicalPath } from "@parley/client/policy";
+import { quotedWord } from "../command/shell-words.ts";
 import { exitCodes, type LiveError } from "../live/live-error.ts";
 import type { RunFailure } from "../printers/run-printer.ts";
 import { commandToType } from "../settings/installation.ts";
@@ -169,14 +170,14 @@ function ruleHint(refusals: readonly Refusal[]): string {
   const [first] = rules;
   if (first !== undefined) {
     const shown = rules.slice(0, shownRules);
-    const flags = shown.map((rule) => `--allow ${quoted(rule)}`).join(" ");
+    const flags = shown.map((rule) => `--allow ${quotedWord(rule)}`).join(" ");
     const more = rules.length > shown.length ? " and so on" : "";
     const isLine = rules.some((rule) => rule.endsWith("exec **"));
     if (isLine)
       return `a shell line needs --allow "exec **", which allows every command; or run it at a terminal to be asked`;
     const part = refusals.every(({ allowedBy }) => allowedBy !== undefined) ? "it" : "a part of it";
     const { here, options } = workspaceOf(refusals);
-    const kept = `${commandToType()} permissions add allow ${quoted(first)}${options}`;
+    const kept = `${commandToType()} permissions add allow ${quotedWord(first)}${options}`;
     const each = rules.length > 1 ? " (for each of them)" : "";
     return `allow ${part} for this run with ${flags}${more}, or ${here} for 30 days with ${kept}${each}`;
   }
@@ -192,10 +193,5 @@ function workspaceOf([first]: readonly Refusal[]): { readonly here: string; read
   const isHere = first === undefined || first.workspace === canonicalPath(".");
   return isHere
     ? { here: "here", options: "" }
-    : { here: "there", options: ` --cwd ${quoted(first.workspace)}` };
-}
-
-/** As one word for a shell. */
-function quoted(text: string): string {
-  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`;
+    : { here: "there", options: ` --cwd ${quotedWord(first.workspace)}` };
 }

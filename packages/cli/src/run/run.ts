@@ -68,7 +68,11 @@ function written(interrupts: Interrupts, isLate: boolean): Promise<boolean> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd">): RunPrinter {
+export function createPrinter({
+  format,
+  cwd,
+  frontWords,
+}: Pick<RunOptions, "format" | "cwd" | "frontWords">): RunPrinter {
   const { stdout, stderr } = process;
   const warn = (text: string) => void stderr.write(messageLines(text, columnsOf(stderr)));
   if (format === "json") return jsonPrinter(bufferedOutput(stdout));
@@ -92,6 +96,7 @@ export function createPrinter({ format, cwd }: Pick<RunOptions, "format" | "cwd"
       marks: stdout.isTTY === true ? marksFor(process.env) : undefined,
       columns: stdout.isTTY === true ? () => columnsOf(stdout) : undefined,
       status: line && status,
+      again: frontWords,
     }),
   });
 }

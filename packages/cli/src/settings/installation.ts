@@ -3,6 +3,8 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { shellLine } from "../command/shell-words.ts";
+import { escapedLine } from "../terminal/sanitise.ts";
 
 const isSource = import.meta.url.endsWith(".ts");
 
@@ -32,6 +34,11 @@ export function commandToType(): string {
   const found = folders.map((each) => realPath(join(each, "parley"))).find((each) => each !== undefined);
   if (found === own) return "parley";
   return /^[\w./@+-]+$/.test(own) ? own : `'${own.replaceAll("'", "'\\''")}'`;
+}
+
+/** Tells how to go on, with these words after `parley`. */
+export function howToContinue(words: readonly string[], rest = ""): string {
+  return `continue with: ${commandToType()} ${escapedLine(shellLine(words))}${rest}`;
 }
 
 function realPath(path: string): string | undefined {

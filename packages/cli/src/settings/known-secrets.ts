@@ -2,7 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSecretVariable, secretsIn, streamRedactor } from "@parley/acp/redact";
+import { isSecretVariable, type Redactor, redactor, secretsIn, streamRedactor } from "@parley/acp/redact";
+import { shellLine, shellWords } from "../command/shell-words.ts";
 import { agentCredentialsPath } from "./agent-credentials.ts";
 import { readConfig } from "./config-file.ts";
 import { credentialsPath, mcpLoginsFolder } from "./data-folder.ts";
@@ -36,10 +37,32 @@ function readableConfig(): object {
 
 /** The value without known secrets. `argv` is what was typed. */
 export function withoutSecrets<Value>(value: Value, argv: readonly string[] = []): Value {
-  return streamRedactor(knownSecrets({ argv, values: argv.map(parsed) })).value(value);
+  return streamRedactor(knownSecrets(partsOf(argv))).value(value);
 }
 
-/** `--mcp` takes JSON. */
+/** The words of a command as they are written to files, logs and screens. A word may be a command line of its own. */
+export function shownWords(words: readonly string[]): string[] {
+  const clean = redactor({ secrets: knownSecrets(partsOf(words)), names: false });
+  return clean.command(words.map((word) => (/\s/.test(word) ? shownLine(word, clean) : word)));
+}
+
+function shownLine(line: string, clean: Redactor): string {
+  try {
+    const words = shellWords(line, "");
+    const shown = clean.command(words);
+    return shown.every((word, at) => word === words[at]) ? line : shellLine(shown);
+  } catch {
+    // it is no command line
+    return line;
+  }
+}
+
+/** An argument may be a command line, as that of `--proxy`, or JSON, as that of `--mcp`. */
+function partsOf(argv: readonly string[]): object {
+  const lines = argv.map((argument) => ({ argv: argument.split(/[\s"']+/) }));
+  return { argv, lines, values: argv.map(parsed) };
+}
+
 function parsed(argument: string): unknown {
   try {
     return argument.trimStart().startsWith("{") ? JSON.parse(argument) : undefined;

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { WatchHops } from "@parley/acp/proxy";
 import { ownVersion } from "../settings/installation.ts";
+import { shownWords } from "../settings/known-secrets.ts";
 import { createTrace } from "../trace/trace-file.ts";
 import { TapRecorder } from "./tap-recorder.ts";
 
@@ -35,7 +36,7 @@ export function hopRecorder(path: string, { command, label, warn }: RecordedChai
         version: 1,
         minor: 0,
         startedAt: new Date().toISOString(),
-        command,
+        command: shownWords(command),
         cwd: process.cwd(),
         writer: `parley ${ownVersion()}`,
       },

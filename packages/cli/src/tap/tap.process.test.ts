@@ -36,6 +36,24 @@ test("random bytes pass both ways as they came, and the trace has every one of t
   assert.equal(events(trace.records).at(-1)?.event, "end");
 });
 
+test("the secrets among the arguments of the agent are not in the trace", posix, async () => {
+  const words = [
+    "--token",
+    "hunter2",
+    "--api-key=hunter3",
+    "-H",
+    "X-Auth: hunter4",
+    "proxy --secret hunter5",
+  ];
+  const run = folder.tap("secrets", [...sh("exec cat"), ...words]);
+  run.child.stdin.end("");
+  await run.exit;
+  const { command = [] } = run.trace().header;
+  assert.deepEqual(command.slice(0, 4), [...sh("exec cat"), "--token"]);
+  assert.equal(command.length, 3 + words.length);
+  assert.doesNotMatch(command.join(), /hunter/);
+});
+
 test("text that is no JSON, empty lines and a carriage return are kept", posix, async () => {
   const sent = '{"jsonrpc":"2.0"}\nnot JSON \u2028 ünï 🙂\r\n\n\tlast "quoted\\" line\u0000\n';
   const run = folder.tap("text", ["cat"]);

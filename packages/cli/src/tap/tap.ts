@@ -51,6 +51,7 @@ async function startRecorder(
   notify: (text: string) => void,
 ): Promise<TapRecorder | undefined> {
   const { createTrace, defaultTracePath } = await import("../trace/trace-file.ts");
+  const { shownWords } = await import("../settings/known-secrets.ts");
   const now = new Date();
   try {
     const { fd, path } = createTrace(
@@ -65,7 +66,7 @@ async function startRecorder(
         version: 1,
         minor: 0,
         startedAt: now.toISOString(),
-        command,
+        command: shownWords(command),
         cwd: process.cwd(),
         writer: `parley ${ownVersion()}`,
         node: process.versions.node,

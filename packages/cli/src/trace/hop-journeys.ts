@@ -30,9 +30,20 @@ export interface Step {
   readonly differences: readonly Difference[];
 }
 
+interface Labelled {
+  readonly hop?: unknown;
+  readonly place?: unknown;
+}
+
+/** Which hop of a chain it is, from the client. 0 in the record of anything else. */
+export function placeOf(message: TraceMessage): number {
+  const { place } = message as Labelled; // as: any object; checked next
+  return typeof place === "number" ? place : 0;
+}
+
 /** Undefined for a record of another trace. */
 export function hopRecord(record: number, message: TraceMessage): HopRecord | undefined {
-  const { hop, place } = message as { readonly hop?: unknown; readonly place?: unknown }; // as: any object; checked next
+  const { hop, place } = message as Labelled; // as: any object; checked next
   if (typeof hop !== "string" || typeof place !== "number" || message.text === undefined) return undefined;
   const value: unknown = JSON.parse(message.text);
   return isObject(value)

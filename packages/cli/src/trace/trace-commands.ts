@@ -8,8 +8,8 @@ export const traceCommands: readonly Command[] = [
     summary: "Print a trace, one line per message and event",
     details:
       "Each line shows the record number, the time since the start, the sender and the message; responses show how long they took. " +
-      "Give a record number to print that record in full. With --json, prints one object per line; the last has the type " +
-      '"end".',
+      "Give a record number to print that record in full. Of a chain that parley proxy --record has recorded, it shows the client's " +
+      'side, and with --hops every component. With --json, prints one object per line; the last has the type "end".',
     positionals: "FILE [RECORD]",
     completes: "file",
     options: {

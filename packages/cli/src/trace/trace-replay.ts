@@ -3,7 +3,14 @@
 import { readFile } from "node:fs/promises";
 import type { Transport } from "@parley/acp";
 import { spawnTransport, stdioTransport } from "@parley/acp/node";
-import { type Replay, type ReplayReport, readTrace, replayAgent, replayClient } from "@parley/conformance";
+import {
+  isTraceMessage,
+  type Replay,
+  type ReplayReport,
+  readTrace,
+  replayAgent,
+  replayClient,
+} from "@parley/conformance";
 import {
   type CommandError,
   type Invocation,
@@ -12,6 +19,7 @@ import {
   watchOutput,
 } from "../command/command.ts";
 import { secondsOption } from "../command/option-values.ts";
+import { placeOf } from "./hop-journeys.ts";
 import { traceFile, withTraceErrors } from "./read-trace.ts";
 
 /** Exit code: the live peer differs from the recorded one. */
@@ -36,7 +44,10 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     throw misuse(`--as agent serves on stdin and stdout and takes no command, got ${command}`);
   if (side === "agent" && json) throw misuse("--as agent has no --json: stdout carries the protocol");
   return withTraceErrors(path, async () => {
-    const trace = readTrace(await readFile(path, "utf8"));
+    const read = readTrace(await readFile(path, "utf8"));
+    // in the record of a chain, each message is there once per hop
+    const records = read.records.filter((record) => !isTraceMessage(record) || placeOf(record) === 0);
+    const trace = { ...read, records };
     const play = side === "agent" ? replayAgent : replayClient;
     const transport =
       side === "agent" ? stdioTransport({ exitOnEnd: false }) : agentTransport(command ?? "", args);

@@ -9,8 +9,10 @@ import {
   type TraceRecord,
 } from "@parley/conformance";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
+import { shellLine } from "../command/shell-words.ts";
 import { painter } from "../terminal/paint.ts";
 import { escapedJson, escapedLine } from "../terminal/sanitise.ts";
+import { placeOf } from "./hop-journeys.ts";
 import { traceFile, traceItems, withTraceErrors } from "./read-trace.ts";
 import { type WireMessage, WireReader, wireLine } from "./wire-line.ts";
 
@@ -22,14 +24,19 @@ export async function run({ values, positionals, json }: Invocation): Promise<nu
     if (values.hops === true) return (await import("./trace-hops.ts")).showHops(path, json);
     const output = json ? jsonOutput() : proseOutput();
     const reader = new WireReader();
+    let hops = 1;
     for await (const item of traceItems(path, { follow: values.follow === true })) {
       if (item.kind === "header") output.header(item.header);
       else if (item.kind === "cut off") output.cutOff();
-      else if (isTraceMessage(item.record))
-        output.message(item.number, item.record, reader.read(item.record));
-      else output.event(item.number, item.record);
+      else if (!isTraceMessage(item.record)) output.event(item.number, item.record);
+      else {
+        const place = placeOf(item.record);
+        hops = Math.max(hops, place + 1);
+        // in the record of a chain, each message is there once per hop: the client's side is shown
+        if (place === 0) output.message(item.number, item.record, reader.read(item.record));
+      }
     }
-    output.end();
+    output.end(hops);
   });
   return 0;
 }
@@ -39,7 +46,7 @@ interface Output {
   message(number: number, message: TraceMessage, read: WireMessage): void;
   event(number: number, event: TraceEvent): void;
   cutOff(): void;
-  end(): void;
+  end(hops: number): void;
 }
 
 function jsonOutput(): Output {
@@ -56,7 +63,7 @@ function jsonOutput(): Output {
     cutOff() {
       isCutOff = true;
     },
-    end: () => print({ type: "end", messages, cutOff: isCutOff }),
+    end: (hops) => print({ type: "end", messages, cutOff: isCutOff, ...(hops > 1 && { hops }) }),
   };
 }
 
@@ -70,7 +77,7 @@ function proseOutput(): Output {
   let complete = false;
   return {
     header({ command, startedAt, cwd, writer }) {
-      const what = command === undefined ? "an unknown command" : command.join(" ");
+      const what = command === undefined ? "an unknown command" : shellLine(command);
       process.stdout.write(
         escapedLine(`# ${what}, in ${cwd ?? "?"}, from ${startedAt ?? "?"}, by ${writer ?? "?"}`),
       );
@@ -94,11 +101,15 @@ function proseOutput(): Output {
       );
     },
     cutOff: () => print("", "the last line was cut off"),
-    end() {
+    end(hops) {
       const state = complete ? "" : "; the trace has no end: the tap was killed or is still running";
       process.stdout.write(`# ${messages} messages${state}\n`);
-      if (sessions.size < 2) return;
-      for (const [id, name] of sessions) process.stdout.write(`# ${name} is session ${escapedLine(id)}\n`);
+      if (sessions.size > 1)
+        for (const [id, name] of sessions) process.stdout.write(`# ${name} is session ${escapedLine(id)}\n`);
+      if (hops > 1)
+        process.stdout.write(
+          `# the client's side of a chain with ${hops} hops; --hops shows what each proxy changed\n`,
+        );
     },
   };
 }

@@ -254,6 +254,14 @@ function failure(
       cause: error,
     });
   if (error instanceof RequestError) {
+    const { component } = (error.data ?? {}) as { readonly component?: unknown }; // as: any object
+    // a part of a chain that stands in front of the agent, or the agent behind it
+    if (typeof component === "string")
+      return launchError(
+        "exited",
+        error.message,
+        component === name ? servesHint : `check the command of ${component}`,
+      );
     const message = `${name} refused initialize: ${error.message} (${error.code})`;
     return launchError("protocol", message, servesHint);
   }

@@ -250,7 +250,10 @@ export async function offerInTurn(
     }
     const choked = error instanceof RequestError && error.kind !== "method_not_found";
     if (!choked || rest.length === 0) throw error;
-    return offerInTurn(connection, rest, timeoutMs);
+    return offerInTurn(connection, rest, timeoutMs).catch((again: unknown) => {
+      // the refusal says more than the end of the connection that followed it
+      throw again instanceof ConnectionError && again.kind === "closed" ? error : again;
+    });
   }
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inEveryVersion, initialized, place, quiet } from "../../../test/support/peer-probe.ts";
-import { type AgentConnection, agent, type Client, client } from "../../index.ts";
+import { type AgentConnection, agent, type Client, client, RequestError } from "../../index.ts";
 import { Connection } from "../../jsonrpc.ts";
 import { memoryPair } from "../../transport.ts";
 
@@ -41,6 +41,20 @@ inEveryVersion("an agent of this process is connected without a transport", asyn
   assert.equal((await session.prompt("hi")).stopReason, "end_turn");
   assert.deepEqual(await connection.request("_probe/echo", { a: 1 }), { a: 1 });
   await connection.close();
+});
+
+test("an agent that refuses initialize and closes is reported with its reason, not with its end", async () => {
+  const [near, far] = memoryPair();
+  const refusing = new Connection(far, {
+    handlers: {
+      request() {
+        queueMicrotask(() => void refusing.close());
+        throw new RequestError("unavailable", "the proxy has gone");
+      },
+      notification: () => undefined,
+    },
+  });
+  await assert.rejects(probe.connect(near), { name: "RequestError", message: "the proxy has gone" });
 });
 
 test("closing the connection to an agent of this process closes the agent's side before it resolves", async () => {

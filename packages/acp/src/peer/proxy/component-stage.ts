@@ -296,8 +296,11 @@ export class ComponentStage implements Stage {
     this.#rooms.agent.close();
     const attempt = this.#attempt;
     const { onExit = "fail" } = this.#component;
-    this.#log("error", `${this.name} has gone`, { reason: whyGone(reason), onExit });
-    if (attempt !== undefined && !attempt.hasAskedSuccessor) {
+    const isEarly = attempt !== undefined && !attempt.hasAskedSuccessor;
+    // one of an earlier generation may end at the first message, and is started again
+    const level = isEarly && !attempt.hasFallenBack && reason.kind !== "spawn_failed" ? "info" : "error";
+    this.#log(level, `${this.name} has gone`, { reason: whyGone(reason), onExit });
+    if (isEarly) {
       attempt.handshake.earlyEnds += 1;
       if (!attempt.hasFallenBack) return this.#fallBackAfterLoss(attempt, reason);
     }

@@ -230,3 +230,51 @@ test("an ignored file that is written for the agent is taken back too", patience
   assert.match(ran.stdout, /undone kept\.log/);
   assert.equal(readFileSync(file, "utf8"), "old\n");
 });
+
+/** It ends in each prompt, and opens no session when it is started again. Code -32000 wants a login. */
+const refusing = `
+  const { existsSync, writeFileSync } = require("node:fs");
+  const [mark, code] = process.argv.slice(1);
+  const isAgain = existsSync(mark);
+  writeFileSync(mark, "");
+  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (method === "initialize") send({ id, result: { protocolVersion: 1 } });
+    else if (method === "session/new" && isAgain) send({ id, error: { code: Number(code), message: "no more sessions" } });
+    else if (method === "session/new") send({ id, result: { sessionId: "s" } });
+    else if (method === "session/prompt") {
+      const content = { type: "text", text: "begun" };
+      if (JSON.stringify(params).includes("begin"))
+        send({ method: "session/update", params: { sessionId: "s", update: { sessionUpdate: "agent_message_chunk", content } } });
+      process.stdout.write("", () => process.exit(7));
+    }
+  });`;
+
+for (const [first, code, words] of [
+  ["die", "-32603", /the agent ended: .* exited with code 7/],
+  ["begin, then die", "-32603", /no more sessions/],
+  ["die", "-32000", /wants a login/],
+  ["begin, then die", "-32000", /wants a login/],
+] as const) {
+  test(
+    `a pipe ends when its agent has crashed and opens no session again: "${first}", then ${code}`,
+    patience,
+    async () => {
+      const mark = join(probe.folder, `refusing-${first.length}${code}`);
+      const agent = ["--", process.execPath, "-e", refusing, mark, code];
+      const input = `${first}\nanother\nand another\n`;
+      const ran = await probe.parley(["chat", "--plain", "--no-history", ...agent], { input });
+      assert.equal(ran.status, 1, ran.stdout + ran.stderr);
+      assert.match(ran.stderr, words);
+      assert.deepEqual(probe.leftovers(), []);
+    },
+  );
+}
+
+test("a pipe whose last prompt ends the agent has failed", patience, async () => {
+  const agent = probe.agent([{ say: "begun" }, { crash: { exitCode: 7 } }] as never);
+  const ran = await probe.parley(["chat", "--plain", "--no-history", "--", ...agent], { input: "one\n" });
+  assert.equal(ran.status, 1, ran.stdout + ran.stderr);
+  assert.match(ran.stderr, /exited with code 7/);
+});

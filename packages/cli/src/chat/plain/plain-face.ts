@@ -119,6 +119,7 @@ class PlainFace {
     if (event.kind === "state") this.#phase(session);
     if (event.kind === "questions") this.#ask();
     if (event.kind === "entries") return;
+    if (event.kind === "turn") this.#leaveIfHeld();
     this.#next();
     if (event.kind === "turn") this.#lines.invite();
   }
@@ -142,6 +143,12 @@ class PlainFace {
     }
     // nobody can type it
     else if (phase === "failed") this.#left.resolve(1);
+    else this.#leaveIfHeld();
+  }
+
+  /** A line of a pipe is read when nothing waits: one that waits now was not sent, and nobody can send it. */
+  #leaveIfHeld(): void {
+    if (!this.#lines.isTyped && this.#session.queue.length > 0) this.#left.resolve(1);
   }
 
   #shown(session: ConversationSession): void {
@@ -217,7 +224,7 @@ class PlainFace {
     while (this.#isOpen) {
       const line = this.#lines.next();
       if (line === undefined) {
-        if (this.#lines.isOver) this.#left.resolve(0);
+        if (this.#lines.isOver) this.#left.resolve(this.#session.phase === "crashed" ? 1 : 0);
         return;
       }
       this.#handle(line);
