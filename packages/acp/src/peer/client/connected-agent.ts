@@ -255,6 +255,19 @@ export class ConnectedAgent implements ClientConnection {
     return this.#wire.extension(method, params, options);
   }
 
+  /** Sends a message as it is, for a relay. */
+  passRequest(
+    method: string,
+    params: unknown,
+    options: RequestOptions<unknown> & SentHook,
+  ): Promise<unknown> {
+    return this.#wire.passRequest(method, params, options);
+  }
+
+  passNotification(method: string, params: object): void {
+    this.#wire.notifyOlder(method, params);
+  }
+
   notify(method: `_${string}`, params?: unknown): Promise<void> {
     return this.#wire.notifyExtension(method, params);
   }
