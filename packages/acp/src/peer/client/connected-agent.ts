@@ -255,17 +255,9 @@ export class ConnectedAgent implements ClientConnection {
     return this.#wire.extension(method, params, options);
   }
 
-  /** Sends a message as it is, for a relay. */
-  passRequest(
-    method: string,
-    params: unknown,
-    options: RequestOptions<unknown> & SentHook,
-  ): Promise<unknown> {
-    return this.#wire.passRequest(method, params, options);
-  }
-
-  passNotification(method: string, params: object): void {
-    this.#wire.notifyOlder(method, params);
+  /** Sends messages as they are, for a relay. */
+  get passing(): Pick<ClientWire, "passRequest" | "notifyOlder"> {
+    return this.#wire;
   }
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {

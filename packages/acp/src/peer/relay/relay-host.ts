@@ -108,7 +108,7 @@ export class RelayHost implements AgentHost {
     try {
       const { signal } = request;
       return await this.#origins.run(request.id, (sent) =>
-        this.#agent.passRequest(method, params, { signal, sent }),
+        this.#agent.passing.passRequest(method, params, { signal, sent }),
       );
     } catch (error) {
       throw request.isCancelled ? error : agentGone(error);
@@ -116,7 +116,7 @@ export class RelayHost implements AgentHost {
   }
 
   extensionNotified(method: string, params: unknown): void {
-    this.#agent.passNotification(method, params as object); // as it came
+    this.#agent.passing.notifyOlder(method, params as object); // as it came
   }
 
   /** The session of a question, if it is one that the client knows. */
