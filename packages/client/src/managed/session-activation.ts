@@ -146,7 +146,7 @@ export class SessionActivation {
     this.#optionsBefore = options;
     const known = { configOptions: options, availableCommands: commands };
     const session = await this.#activate(isSilent ? "silent" : "history", (agent, given) => {
-      const place = { ...given, known };
+      const place = { ...given, lastKnown: known };
       const { resume, load } = agent.capabilities;
       how = resume && (isSilent || !load) ? "resumed" : "loaded";
       return how === "resumed" ? agent.resumeSession(id, place) : agent.loadSession(id, place);
