@@ -525,7 +525,7 @@ test("a definition that is wrong is refused with the reason", () => {
   }
 });
 
-test("opened: called with the session, or with the error of an agent that refused", async () => {
+test("opened: called with the session, or with the error of an agent that refused (P28)", async () => {
   const told: unknown[] = [];
   const part = made({
     open: (setup) => ({ ...setup, cwd: `${setup.cwd}/in` }),

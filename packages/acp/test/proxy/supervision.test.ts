@@ -435,7 +435,7 @@ test("a client that ends its output gets the answers that it is still owed", asy
   }
 });
 
-test("a hook that does nothing ends its chain after hookMs; one that asks somebody may wait", async () => {
+test("a hook that does nothing ends its chain after hookMs; one that asks somebody may wait (P27)", async () => {
   const never = new Promise<undefined>(() => undefined);
   const asking = proxy({
     name: "asking",

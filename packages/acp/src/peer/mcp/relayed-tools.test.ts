@@ -73,7 +73,7 @@ for (const [own, theirs] of [
   [1, 2],
   [2, 1],
 ] as const)
-  test(`what a v${theirs} agent and the servers of a v${own} client say passes a relay as it came, both ways, in both generations`, {
+  test(`what a v${theirs} agent and the servers of a v${own} client say passes a relay as it came, both ways, in both generations (M16)`, {
     timeout: 10_000,
   }, async () => {
     const [near, left] = memoryPair();
