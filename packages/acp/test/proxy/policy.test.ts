@@ -132,6 +132,9 @@ test("what lenient decoding leaves out does not pass a policy: it sends what its
   assert.deepEqual(params, { cwd: "/", mcpServers: [], more: 1, sessionId: "t" });
   assert.deepEqual(params, shown[1]);
   shown.length = 0;
+  const older = { connectionId: "c", method: "tools/list" };
+  agent.request(1, "mcp/message", older);
+  assert.deepEqual((await client.asked("mcp/message")).params, older);
   client.request(3, "session/set_mode", { sessionId: "t", modeId: 5 });
   assert.match((await client.answered(3)).error?.message ?? "", /cannot read this session\/set_mode/);
 

@@ -10,7 +10,7 @@ type Listener = (method: string, params: McpParams | undefined) => void;
 export function watchedBy(params: unknown): readonly string[] {
   const filter = isObject(params) ? params["notifications"] : undefined;
   const uris: unknown = isObject(filter) ? filter["resourceSubscriptions"] : undefined;
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string").slice(0, maxWatched) : [];
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
 }
 
 export const changeMethods = {
@@ -35,7 +35,10 @@ export class Changes {
   readonly #watched = new Map<string, number>();
   #capabilities: ServerFacts["capabilities"] = {};
   #open: AbortController | undefined;
+  /** Resolves when the server has heard of the last subscription. */
   #ready: Promise<void> = Promise.resolve();
+  /** The one that follows it. */
+  #next: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(provider: McpProvider, session: McpBridgeSession) {
@@ -51,7 +54,7 @@ export class Changes {
   /** Tells of every change from now on. Returns what ends that. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    if (this.#listeners.size === 1) this.#subscribe();
+    if (this.#listeners.size === 1) void this.#subscribe();
     return () => {
       if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#unsubscribe();
     };
@@ -59,11 +62,16 @@ export class Changes {
 
   /** Watches resources. Resolves when the server has heard of it, with what ends that. */
   async watch(uris: readonly string[]): Promise<() => void> {
-    const own = [...new Set(uris)];
-    const isNew = own.some((uri) => !this.#watched.has(uri));
-    for (const uri of own) this.#watched.set(uri, (this.#watched.get(uri) ?? 0) + 1);
-    if (isNew) this.#subscribe();
-    await this.#ready;
+    const own = new Set<string>();
+    let isNew = false;
+    for (const uri of uris) {
+      const count = this.#watched.get(uri) ?? 0;
+      if (own.has(uri) || (count === 0 && !this.hasRoom)) continue;
+      if (count === 0) isNew = true;
+      own.add(uri);
+      this.#watched.set(uri, count + 1);
+    }
+    await (isNew ? this.#subscribe() : (this.#next ?? this.#ready));
     let isOver = false;
     return () => {
       if (isOver) return;
@@ -91,15 +99,25 @@ export class Changes {
     this.#open = undefined;
   }
 
+  /** One after the other: what is wanted while one begins is part of the next one. */
+  #subscribe(): Promise<void> {
+    this.#next ??= this.#ready.then(() => {
+      this.#next = undefined;
+      this.#ready = this.#begin();
+      return this.#ready;
+    });
+    return this.#next;
+  }
+
   /** Asks anew for all that is wanted, before the former subscription ends: nothing is missed. */
-  #subscribe(): void {
+  #begin(): Promise<void> {
     const notifications = this.#filter();
-    if (this.#isClosed || this.#listeners.size === 0 || Object.keys(notifications).length === 0) return;
+    if (this.#isClosed || this.#listeners.size === 0 || Object.keys(notifications).length === 0)
+      return Promise.resolve();
     const before = this.#open;
     const own = new AbortController();
     this.#open = own;
     const ready = Promise.withResolvers<void>();
-    this.#ready = ready.promise;
     const heard = (): void => {
       ready.resolve();
       before?.abort();
@@ -119,6 +137,7 @@ export class Changes {
       })
       // a server may have none of them: then nothing is told
       .then(heard, heard);
+    return ready.promise;
   }
 
   #filter(): McpParams {

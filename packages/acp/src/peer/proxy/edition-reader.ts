@@ -15,6 +15,7 @@ import { Failure } from "../../wire/decode.ts";
 import { BoundWire } from "../base/bound-wire.ts";
 import { loadAgentVersion, loadClientVersion } from "../base/load-version.ts";
 import { newId } from "../base/new-id.ts";
+import { isRelayedMcp } from "../mcp/mcp-wire.ts";
 import { applied } from "./applied.ts";
 import type { ProxiedPrompt, ProxiedSetup, ProxiedTurn } from "./proxy-definition.ts";
 
@@ -115,7 +116,7 @@ function isPiece(update: unknown): boolean {
 }
 
 /** The output of a terminal may stand under two keys of `_meta`, and the second is not read beside the first. */
-function leaveOneOutput({ update }: { readonly update: { _meta?: unknown } }): void {
+function leaveOneOutput(update: { _meta?: unknown }): void {
   const { _meta: meta } = update;
   if (!isObject(meta) || meta["terminal_output_delta"] == null || !("terminal_output" in meta)) return;
   const { terminal_output: _, ...rest } = meta;
@@ -166,12 +167,17 @@ export class EditionReader {
     const wire = from === "client" ? this.#plainFromClient : this.#fromAgent;
     const isRequest = kind === "request";
     const row = isRequest ? wire.receivedRequest(method) : wire.receivedNotification(method);
-    if (row === undefined) return params;
-    if (from === "agent") this.#client.repair(method, params);
+    // of MCP over ACP nothing is shown in terms of the model, and it has two generations
+    if (row === undefined || isRelayedMcp(method)) return params;
+    const named = from === "agent" ? this.#client.repair(method, params) : undefined;
     if (isRequest) return wire.requestParams(row, params);
     const read = wire.notificationParams(row, params);
     if (read instanceof Failure) throw RequestError.invalidParams(`${method} cannot be read`, read.path);
-    if (method === "session/update") leaveOneOutput(read as { update: object }); // validated by its row
+    if (method !== "session/update") return read;
+    const { update } = read as { update: { _meta?: unknown; messageId?: unknown } }; // validated by its row
+    leaveOneOutput(update);
+    // the id that it got is for readers
+    if (named !== undefined) delete update.messageId;
     return read;
   }
 

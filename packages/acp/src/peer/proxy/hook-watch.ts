@@ -22,8 +22,10 @@ export class HookWatch {
   begin(frame: Frame, activity: Activity | undefined): () => void {
     let sent = activity?.sent;
     const isExcused = (): boolean => {
-      // nobody waits for the answer any more, or it waits for an answer itself, or it has sent something
-      const isBusy = frame.signal?.aborted === true || (activity?.asking ?? 0) > 0 || sent !== activity?.sent;
+      // a request that was cancelled holds nothing any more
+      const isOver = frame.kind === "request" && frame.signal?.aborted === true;
+      // it waits for an answer itself, or it has sent something
+      const isBusy = isOver || (activity?.asking ?? 0) > 0 || sent !== activity?.sent;
       sent = activity?.sent;
       return isBusy;
     };
