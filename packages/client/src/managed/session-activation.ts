@@ -144,9 +144,9 @@ export class SessionActivation {
       availableCommands: [],
     };
     this.#optionsBefore = options;
-    const known = { configOptions: options, availableCommands: commands };
+    const lastKnown = { configOptions: options, availableCommands: commands };
     const session = await this.#activate(isSilent ? "silent" : "history", (agent, given) => {
-      const place = { ...given, lastKnown: known };
+      const place: SessionOptions = { ...given, lastKnown };
       const { resume, load } = agent.capabilities;
       how = resume && (isSilent || !load) ? "resumed" : "loaded";
       return how === "resumed" ? agent.resumeSession(id, place) : agent.loadSession(id, place);

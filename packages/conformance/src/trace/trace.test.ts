@@ -23,7 +23,7 @@ test("a last line that was cut off is left out, and so is what a newer minor ver
   );
   assert.equal(records.length, 1);
   assert.equal(cutOff, true);
-  assert.deepEqual(readTrace(header), { header: JSON.parse(header), records: [], cutOff: true });
+  assert.deepEqual(readTrace(header), { header: JSON.parse(header), records: [], isCutOff: true });
 });
 
 test("another major version is refused, and so is a file that is not a trace", () => {
