@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conductor, type ProxyDefinition, proxy, refuse } from "../../src/proxy.ts";
+import { answer, conductor, type ProxyDefinition, proxy, refuse } from "../../src/proxy.ts";
 import { chained, hello, opened, prompt, said, text } from "./chained.ts";
 
 type Definition<Data> = Omit<ProxyDefinition<Data>, "name" | "version">;
@@ -235,5 +235,40 @@ test("a change of one of several updates leaves no word of it in the others (red
   await client.asked("_acme/end");
   assert.doesNotMatch(client.texts.join(), /hunter2/);
   assert.equal(client.texts.join().match(/\[removed\]/g)?.length, 2);
+  await chain.close();
+});
+
+test("a message for a turn that runs is a prompt for the hooks: looked at, changed, refused and answered", async () => {
+  const seen: string[] = [];
+  const rules = made({
+    policy: true,
+    prompt({ content }) {
+      const [first] = content as readonly { text: string }[];
+      seen.push(first?.text ?? "");
+      if (first?.text === "no") return refuse("not that");
+      if (first?.text === "mine") return answer({ stopReason: "end_turn", say: "It was answered here." });
+      return { content: [text("changed") as never] };
+    },
+  });
+  const { client, agent, chain } = await opened([rules]);
+  const steer = (id: number, words: unknown) =>
+    client.request(id, "_session/steering", { sessionId: "s", prompt: words, more: 1 });
+  steer(1, [text("go")]);
+  const asked = await agent.asked("_session/steering");
+  assert.deepEqual(asked.params, { sessionId: "s", prompt: [text("changed")], more: 1 });
+  agent.answer(asked, { outcome: "injected" });
+  await client.answered(1);
+  steer(2, [text("no")]);
+  assert.equal((await client.answered(2)).error?.message, "not that");
+  steer(3, "not a list");
+  assert.match((await client.answered(3)).error?.message ?? "", /cannot read this _session\/steering/);
+  steer(4, [text("mine")]);
+  assert.deepEqual((await client.answered(4)).result, { outcome: "injected" });
+  assert.match(client.texts.join(), /It was answered here/);
+  client.notify("_session/steering", { sessionId: "s", prompt: [text("hidden")] });
+  agent.notify("_acme/end", {});
+  await client.asked("_acme/end");
+  assert.deepEqual(seen, ["go", "no", "mine"]);
+  assert.doesNotMatch(agent.texts.join(), /hidden/);
   await chain.close();
 });

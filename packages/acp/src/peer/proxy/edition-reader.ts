@@ -6,7 +6,7 @@ import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../
 import { MessageNames } from "../../edition/message-names.ts";
 import { editionOf, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { updateFromWire } from "../../edition/wire-fields.ts";
-import type { Side } from "../../forward/frame.ts";
+import type { Frame, Side } from "../../forward/frame.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ElicitationRequest, PermissionRequest } from "../../model/ask.ts";
@@ -18,6 +18,7 @@ import { newId } from "../base/new-id.ts";
 import { isRelayedMcp } from "../mcp/mcp-wire.ts";
 import { applied } from "./applied.ts";
 import type { ProxiedPrompt, ProxiedSetup, ProxiedTurn } from "./proxy-definition.ts";
+import { isSteering, promptsWith } from "./verdicts.ts";
 
 /** A proxy takes part in everything, so nothing is left out for a client that shows less. */
 const everything: ClientCapabilities = {
@@ -166,7 +167,8 @@ export class EditionReader {
   asRead(from: Side, kind: "request" | "notification", method: string, params: unknown): unknown {
     const wire = from === "client" ? this.#plainFromClient : this.#fromAgent;
     const isRequest = kind === "request";
-    const row = isRequest ? wire.receivedRequest(method) : wire.receivedNotification(method);
+    const known = promptsWith({ method, from });
+    const row = isRequest ? wire.receivedRequest(known) : wire.receivedNotification(known);
     // of MCP over ACP nothing is shown in terms of the model, and it has two generations
     if (row === undefined || isRelayedMcp(method)) return params;
     const named = from === "agent" ? this.#client.repair(method, params) : undefined;
@@ -278,15 +280,18 @@ export class EditionReader {
 
   /** The answer to a prompt that does not go to the agent, with what is sent before it and after it. */
   turn(
-    sessionId: string,
+    frame: Frame,
     { content }: ProxiedPrompt,
     turn: ProxiedTurn,
   ): { before: object[]; result: object; after: object[] } {
     const { say, ...outcome } = turn;
+    const sessionId = String(frame.session);
     const messageId = newId();
     const said = say === undefined ? [] : [messageOf(say)];
     const sent = (updates: readonly SessionUpdate[]) =>
       updates.flatMap((update) => this.newUpdate(sessionId, update));
+    // a message for a turn that runs ends with it
+    if (isSteering(frame)) return { before: sent(said), result: { outcome: "injected" }, after: [] };
     const { prompts } = this.#agent;
     if (!prompts.answersAtInsertion) return { before: sent(said), result: prompts.ended(outcome), after: [] };
     const after: SessionUpdate[] = [

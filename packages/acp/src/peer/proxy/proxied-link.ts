@@ -28,6 +28,8 @@ import {
   copied,
   failedIn,
   hookOf,
+  isSteering,
+  promptsWith,
   requiredCall,
   same,
   synchronous,
@@ -152,14 +154,15 @@ export class ProxiedLink {
   #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
     const reader = this.#reader;
     if (reader === undefined) return frame.method === "initialize" ? undefined : this.#unread(frame);
-    const { receiver, kinds } = methodTable.get(frame.method) ?? {};
+    const method = promptsWith(frame);
+    const { receiver, kinds } = methodTable.get(method) ?? {};
     // one that goes the wrong way, or asks without wanting an answer, is for its receiver to refuse
     if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) {
-      const isLookedAt = subjects.has(frame.method) || frame.opens !== undefined;
+      const isLookedAt = subjects.has(method) || frame.opens !== undefined;
       return isLookedAt && frame.kind !== "answer" ? this.#unread(frame) : undefined;
     }
-    if (!isObject(params)) return subjects.has(frame.method) ? this.#unread(frame) : undefined;
-    switch (frame.method) {
+    if (!isObject(params)) return subjects.has(method) ? this.#unread(frame) : undefined;
+    switch (method) {
       case "session/update":
         return this.#update(reader, frame, params);
       case "session/prompt":
@@ -222,7 +225,8 @@ export class ProxiedLink {
     const prompt = this.#read(() => reader.prompt(copied(frame, params)));
     if (prompt === undefined) return undefined;
     const send = (): void => {
-      if (frame.signal?.aborted !== true) this.#prompts.set(frame, session.reader.prompted());
+      if (frame.signal?.aborted !== true && !isSteering(frame))
+        this.#prompts.set(frame, session.reader.prompted());
     };
     const said = hook?.(prompt, session.seen, requiredCall(frame));
     return after(said, (value) => {
@@ -230,7 +234,7 @@ export class ProxiedLink {
         send();
         return undefined;
       }
-      if (value instanceof Answer) return this.#turn(reader, session.seen, prompt, value.value);
+      if (value instanceof Answer) return this.#turn(reader, frame, prompt, value.value);
       return verdictOf(
         value,
         () => undefined,
@@ -242,13 +246,8 @@ export class ProxiedLink {
     });
   }
 
-  #turn(
-    reader: EditionReader,
-    { sessionId }: ProxiedSession<unknown>,
-    prompt: ProxiedPrompt,
-    turn: ProxiedTurn,
-  ): Verdict {
-    const { before, result, after: later } = reader.turn(sessionId, prompt, turn);
+  #turn(reader: EditionReader, frame: Frame, prompt: ProxiedPrompt, turn: ProxiedTurn): Verdict {
+    const { before, result, after: later } = reader.turn(frame, prompt, turn);
     const send = (params: object): void => this.link.notify("client", "session/update", params);
     for (const params of before) send(params);
     return { answer: { result }, afterwards: () => later.forEach(send) };

@@ -168,7 +168,7 @@ export interface ProxyDefinition<Data = undefined> {
     session: ProxiedSession<Data> | undefined,
     error: Error | undefined,
   ) => void;
-  /** Looks at a prompt. */
+  /** Looks at a prompt, or at a message for a turn that runs. */
   readonly prompt?: (
     prompt: ProxiedPrompt,
     session: ProxiedSession<Data>,

@@ -1,6 +1,7 @@
 // What hooks said, as a forwarder wants it, and what hooks are given of a message.
 
 import { isPromiseLike } from "../../base/objects.ts";
+import { steeringMethod } from "../../edition/vendor-extensions.ts";
 import type { Frame, Verdict } from "../../forward/frame.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { RequestError, wireParts } from "../../jsonrpc/errors.ts";
@@ -40,6 +41,16 @@ export function requiredCall(frame: Frame): ProxiedCall {
 /** What a hook returned keeps the custom data of what it was given, unless it says otherwise. */
 export function withItsMeta<Value extends object>(before: Value, after: Value): Value {
   return "_meta" in before && !("_meta" in after) ? { ...after, _meta: before._meta } : after;
+}
+
+/** A message for a turn that runs is a prompt under another name. */
+export function isSteering({ method, from }: Pick<Frame, "method" | "from">): boolean {
+  return method === steeringMethod && from === "client";
+}
+
+/** The method, for which the hooks are asked. */
+export function promptsWith(frame: Pick<Frame, "method" | "from">): string {
+  return isSteering(frame) ? "session/prompt" : frame.method;
 }
 
 export function hookOf<Hook>(
