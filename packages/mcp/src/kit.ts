@@ -10,13 +10,14 @@ import { providersOf, SharedServers } from "./tools/providers.ts";
 /** The options of `mcpKit`. */
 export interface McpKitOptions {
   /**
-   * The folder for the sockets of agents that take commands only. Default: the folder for temporary files. Set it if the agent
-   * runs in a sandbox without access to that folder.
+   * The folder for the sockets of agents that take commands only. Default: the folder for temporary files, or for an agent that
+   * `@parley/client` starts in a sandbox, a folder that it sees. Set it if the agent runs in another sandbox without access to the
+   * folder for temporary files.
    */
   readonly socketFolder?: string | undefined;
   /**
-   * Whether agents that can use HTTP reach the tools by HTTP. Default: true. Pass false if the agent runs in a sandbox that has
-   * its own network. The agent then gets a command, which needs no network.
+   * Whether agents that can use HTTP reach the tools by HTTP. Default: true, but not for agents that `@parley/client` starts in a
+   * sandbox. Pass false if the agent runs in another sandbox that has its own network. It then gets a command, which needs none.
    */
   readonly http?: boolean | undefined;
 }
@@ -46,7 +47,7 @@ export function mcpKit({ socketFolder, http = true }: McpKitOptions = {}): McpKi
   const shared = new SharedServers();
   return {
     providers: (tools, name) => providersOf(tools, name, shared),
-    bridge: (agent) => openBridge({ ...agent, http: agent.http && http }, socketFolder),
+    bridge: (agent) => openBridge({ ...agent, http: agent.http && http }, socketFolder ?? agent.socketFolder),
     connect: connectMcp,
   };
 }

@@ -91,6 +91,8 @@ export interface McpBridgeTarget {
   readonly http: boolean;
   /** Servers that are started as commands. */
   readonly stdio: boolean;
+  /** A folder that the agent sees, for the sockets of commands. Default: chosen by the kit. */
+  readonly socketFolder?: string | undefined;
 }
 
 /** Makes servers of a client reachable for one agent. */

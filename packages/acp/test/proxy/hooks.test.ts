@@ -524,3 +524,26 @@ test("a definition that is wrong is refused with the reason", () => {
     assert.throws(() => proxy(definition as never), { name: "TypeError", message: words });
   }
 });
+
+test("opened: called with the session, or with the error of an agent that refused (P28)", async () => {
+  const told: unknown[] = [];
+  const part = made({
+    open: (setup) => ({ ...setup, cwd: `${setup.cwd}/in` }),
+    opened: ({ kind, cwd }, session, error) =>
+      void told.push([kind, cwd, session?.sessionId, error?.message]),
+  });
+  const { client, agent, chain } = await opened([part]);
+  client.request(1, "session/new", { cwd: "/no", mcpServers: [] });
+  const { id } = await agent.asked("session/new");
+  agent.send({ jsonrpc: "2.0", id, error: { code: -32_000, message: "log in first" } });
+  await client.answered(1);
+  client.request(2, "session/load", { sessionId: "old", cwd: "/old", mcpServers: [] });
+  agent.answer(await agent.asked("session/load"), {});
+  await client.answered(2);
+  assert.deepEqual(told, [
+    ["new", "//in", "s", undefined],
+    ["new", "/no/in", undefined, "log in first"],
+    ["load", "/old/in", "old", undefined],
+  ]);
+  await chain.close();
+});

@@ -6,6 +6,7 @@ import { agent, client, type PromptResult, RequestError } from "../../src/index.
 import { conductor, proxy } from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import { rawLinePeer } from "../support/raw-line-peer.ts";
+import { chained, empty, hello, introductions } from "./chained.ts";
 
 const adding = (word: string) =>
   proxy({
@@ -108,3 +109,24 @@ for (const kind of ["silent", "an echo"] as const) {
     await editor.ended;
   });
 }
+
+test("editions of a chain mean what they mean for an agent: no other version is spoken", async () => {
+  const older = chained([], { options: { editions: ["v1"] } });
+  older.client.request(1, "initialize", { ...hello[2], ...hello[1], protocolVersion: 2 });
+  const agent = await older.agent;
+  const asked = await agent.asked("initialize");
+  assert.equal(asked.params?.["protocolVersion"], 1);
+  agent.answer(asked, introductions[1]);
+  assert.equal((await older.client.answered(1)).result?.["protocolVersion"], 1);
+  await older.chain.close();
+
+  const newer = chained(empty(1), { options: { editions: ["v2"] } });
+  newer.client.request(1, "initialize", hello[1]);
+  const refused = (await newer.client.answered(1)).error;
+  assert.deepEqual(refused?.data, { requested: 1, supported: [2] });
+  newer.client.request(2, "initialize", hello[2]);
+  const old = await newer.agent;
+  old.answer(await old.asked("initialize"), introductions[1]);
+  assert.match((await newer.client.answered(2)).error?.message ?? "", /version 1 is not among the editions/);
+  await newer.chain.close();
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agent } from "../../src/index.ts";
 import type { Transport } from "../../src/jsonrpc/transport.ts";
-import { type AcpProxy, conductor, type OnExit, proxy } from "../../src/proxy.ts";
+import { type AcpProxy, conductor, type OnExit, proxy, refuse } from "../../src/proxy.ts";
 import { webPlatform } from "../../src/transport/byte-channel.ts";
 import { byteTransport } from "../../src/transport/byte-transport.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
@@ -433,4 +433,30 @@ test("a client that ends its output gets the answers that it is still owed", asy
     assert.equal(client.got.at(-2)?.method, "session/update");
     await agent.ended;
   }
+});
+
+test("a hook that does nothing ends its chain after hookMs; one that asks somebody may wait (P27)", async () => {
+  const never = new Promise<undefined>(() => undefined);
+  const asking = proxy({
+    name: "asking",
+    version: "1",
+    hookMs: 20,
+    async prompt(_, session) {
+      await session.request("client", "_acme/may-it", {});
+      return refuse("no");
+    },
+  });
+  const patient = await opened([asking]);
+  patient.client.request(1, "session/prompt", prompt("s", "go"));
+  const question = await patient.client.asked("_acme/may-it");
+  const stuck = proxy({ name: "stuck", version: "1", hookMs: 30, prompt: () => never });
+  const { client, connection } = await opened([stuck]);
+  client.request(1, "session/prompt", prompt("s", "go"));
+  const { error } = await client.answered(1);
+  assert.match(error?.message ?? "", /^stuck: its hook for session\/prompt has not settled for 30 ms$/);
+  await connection.closed;
+  // the other one has waited for longer than its own limit
+  patient.client.answer(question, {});
+  assert.equal((await patient.client.answered(1)).error?.message, "no");
+  await patient.chain.close();
 });

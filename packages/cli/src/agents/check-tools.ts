@@ -35,23 +35,20 @@ export interface ToolCheck {
   facts(agent: AgentCapabilities, agentClosed: Promise<unknown>): Promise<ToolFacts>;
 }
 
-/** `sandboxFolder` is a folder that an agent in a sandbox sees. */
 export function toolCheck({
   isRemote,
-  sandboxFolder,
+  isSandboxed,
   timeoutMs = longestMs,
 }: {
   readonly isRemote: boolean;
-  readonly sandboxFolder: string | undefined;
+  readonly isSandboxed: boolean;
   readonly timeoutMs?: number | undefined;
 }): ToolCheck {
   const { promise, resolve } = Promise.withResolvers<McpReceipt | undefined>();
-  // a sandbox may have a network of its own
-  const http = sandboxFolder === undefined;
   return {
     definition: {
       unstable: ["mcp_over_acp"],
-      mcp: mcpKit({ ...optional({ socketFolder: sandboxFolder }), http }),
+      mcp: mcpKit(),
       mcpReceipt: resolve,
     },
     waitMs: Math.min(longestMs, timeoutMs),
@@ -60,7 +57,7 @@ export function toolCheck({
       return mcpAcp || mcpHttp || mcpStdio ? undefined : { state: "none", server };
     },
     async facts({ mcpAcp, mcpHttp }, agentClosed) {
-      const way = mcpAcp ? "acp" : mcpHttp && http ? "http" : "stdio";
+      const way = mcpAcp ? "acp" : mcpHttp && !isSandboxed ? "http" : "stdio";
       const receipt = await Promise.race([promise, agentClosed.then(() => undefined)]);
       const { state = "silent", tools, afterMs } = receipt ?? {};
       return { state, server, way, ...optional({ tools, afterMs }) };

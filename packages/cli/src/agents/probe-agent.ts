@@ -67,7 +67,7 @@ export async function probeAgent(entry: AgentEntry, options: ProbeOptions = {}):
   const check = checksTools
     ? toolCheck({
         isRemote: entry.transport !== "stdio",
-        sandboxFolder: sandboxed ? folder : undefined,
+        isSandboxed: sandboxed,
         timeoutMs: options.sessionTimeoutMs,
       })
     : undefined;

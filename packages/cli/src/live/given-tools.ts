@@ -1,12 +1,10 @@
 // The tools that the user gives to the agent: modules named with --tools.
 
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { AgentCapabilities, ClientDefinition, McpReceipt, UnstableFeatures } from "@parley/acp";
-import { isObject, optional } from "@parley/acp/jsonrpc";
-import type { AgentSandbox } from "@parley/client";
+import { isObject } from "@parley/acp/jsonrpc";
 import { mcpKit, type ToolDefinition, tool } from "@parley/mcp";
 import { usageError } from "../command/command.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -42,34 +40,25 @@ export async function toolsFrom(file: string): Promise<readonly object[]> {
 export interface GivenTools {
   readonly options: Pick<ClientDefinition, "mcp" | "mcpReceipt">;
   features(others?: UnstableFeatures): UnstableFeatures;
-  /** An agent in a sandbox has to see one more folder. */
-  sandbox(given: AgentSandbox | undefined): AgentSandbox | undefined;
   /** Throws a LiveError for an agent that cannot reach them. */
   forSession(agent: AgentCapabilities, isRemote: boolean): { readonly tools: readonly object[] };
-  close(): void;
 }
 
 export interface ToolReceiver {
   /** The name of the agent. */
   readonly agent: string;
-  /** Its process is in a sandbox. */
-  readonly isSandboxed: boolean;
   tell(text: string): void;
   notice(text: string): void;
 }
 
 export function givenTools(tools: readonly object[], receiver: ToolReceiver): GivenTools {
-  const { agent, isSandboxed, tell, notice } = receiver;
-  const folder = isSandboxed ? realpathSync(mkdtempSync(join(tmpdir(), "parley-tools-"))) : undefined;
+  const { agent, tell, notice } = receiver;
   return {
     options: {
-      // a sandbox may have a network of its own
-      mcp: mcpKit({ ...optional({ socketFolder: folder }), http: !isSandboxed }),
+      mcp: mcpKit(),
       mcpReceipt: (receipt) => (receipt.state === "connected" ? tell : notice)(receiptText(agent, receipt)),
     },
     features: (others = []) => (others === "*" ? others : [...others, "mcp_over_acp"]),
-    sandbox: (given) =>
-      given && folder !== undefined ? { ...given, roots: [...(given.roots ?? []), folder] } : given,
     forSession({ mcpAcp }, isRemote) {
       if (mcpAcp || !isRemote) return { tools };
       throw new LiveError(
@@ -77,9 +66,6 @@ export function givenTools(tools: readonly object[], receiver: ToolReceiver): Gi
         "not_offered",
         "--tools: the agent is on another machine and has no MCP over ACP, so it cannot reach tools of this one",
       );
-    },
-    close() {
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

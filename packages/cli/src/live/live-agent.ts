@@ -124,12 +124,7 @@ export class LiveAgent {
     };
     const { signal, kill, unstable, _meta, cancelTimeoutMs, notice, tell = notice } = this.#given;
     const sandbox = agentSandbox(target, options, rules);
-    const tools = options.tools?.({
-      agent: target.entry.name,
-      isSandboxed: sandbox !== undefined,
-      tell,
-      notice,
-    });
+    const tools = options.tools?.({ agent: target.entry.name, tell, notice });
     this.#tools = tools;
     const running = await startAgent(
       target,
@@ -151,7 +146,7 @@ export class LiveAgent {
         _meta: { [retryKey]: true, ..._meta },
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
-        ...optional({ sandbox: tools?.sandbox(sandbox) ?? sandbox }),
+        ...optional({ sandbox }),
         front: options.front?.({
           say: (text) => this.#given.notice(text),
           stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
@@ -230,7 +225,6 @@ export class LiveAgent {
     await this.#running?.close();
     for (const recorder of this.#allRecorders) await recorder.close();
     this.#gate?.close();
-    this.#tools?.close();
   }
 
   #started(): ManagedConnection {

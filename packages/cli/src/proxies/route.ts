@@ -71,6 +71,8 @@ export const route: ShippedProxy = {
       name: "route",
       version: "1.0.0",
       errors: "closed",
+      // a hook has the whole turn of another agent
+      hookMs: Number.POSITIVE_INFINITY,
       session: () => ({ active: main, busy: undefined, opened: {}, others: new Map() }),
       results: { "session/new": opened, "session/load": opened, "session/resume": opened },
       messages: {

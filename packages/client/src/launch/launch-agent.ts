@@ -19,6 +19,7 @@ import { LaunchError, type LaunchErrorKind, stderrHint } from "./launch-error.ts
 import type { LaunchEvent } from "./launch-event.ts";
 import { type Explanation, type ReachedAgent, reachCommand } from "./reach-command.ts";
 import { reportWaiting } from "./report-waiting.ts";
+import { sandboxedBridge } from "./sandboxed-bridge.ts";
 import { abortableTransport, noiseEvent, pausableTransport, watchedInput } from "./watched-transport.ts";
 
 /** How an agent is started or reached. */
@@ -96,14 +97,21 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
   if (signal?.aborted) throw aborted(entry);
   // it throws for a definition that cannot be served, before anything is started
   const { files, ...rest } = definition;
+  const bridge = sandboxedBridge(entry, options);
   const offered = entry.traits?.ownFiles ? rest : { ...rest, ...optional({ files }) };
   const app = client({
     ...offered,
+    ...optional({ mcp: bridge?.mcp }),
     ...(entry.edition !== undefined && { editions: [editionNamed(entry.edition)] as const }),
     connection: { ...offered.connection, handshakeTimeoutMs: timeoutMs },
   });
   const started = performance.now();
-  const reached = await reachAgent(entry, options);
+  const reached = await reachAgent(entry, { ...options, ...optional({ sandbox: bridge?.sandbox }) }).catch(
+    (error: unknown) => {
+      bridge?.close();
+      throw error;
+    },
+  );
   const answered = reportWaiting({ what: "initialize", timeoutMs }, reached.stderrTail, onEvent);
   let noise: string | undefined;
   const held = pausableTransport(
@@ -120,9 +128,11 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     if (ownFiles && files !== undefined && entry.traits?.ownFiles === undefined) {
       await agent.close();
       await released(reached);
+      bridge?.close();
       return await launchAgent({ ...entry, traits: { ...entry.traits, ownFiles } }, options);
     }
     const handshakeMs = performance.now() - started;
+    if (bridge !== undefined) void agent.closed.then(() => bridge.close());
     const name = agent.info?.title ?? agent.info?.name ?? entry.name;
     onEvent?.({ kind: "ready", handshakeMs, agent: name, edition: agent.edition });
     return {
@@ -144,6 +154,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
       },
     };
   } catch (error) {
+    bridge?.close();
     // it may still be held, until it is clear what the stdout of the program is for
     const unread = reached.noise?.();
     if (signal?.aborted) {

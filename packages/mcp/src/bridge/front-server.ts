@@ -10,6 +10,7 @@ import { McpFailure } from "@parley/acp";
 import { isObject } from "@parley/acp/jsonrpc";
 import type { McpBridgeSession, McpParams, McpProvider } from "@parley/acp/model";
 import { factsOf, olderResult, type ServerFacts, withClaim } from "../revisions/claims.ts";
+import { Changes } from "./changes.ts";
 
 /** The methods whose results may ask the client for input, which the server package then does. */
 const mayAskForInput = [
@@ -18,33 +19,50 @@ const mayAskForInput = [
   ["resources/read", "resources"],
 ] as const;
 
+/** The servers of one declared provider. */
+export interface FrontServers {
+  /** For one connection each: it hears of changes. */
+  readonly connected: McpServerFactory;
+  /** For one request each. */
+  readonly single: McpServerFactory;
+  readonly changes: Changes;
+}
+
 /** Makes the servers of one declared provider. Their capabilities are asked for once. */
-export function frontServers(provider: McpProvider, session: McpBridgeSession): McpServerFactory {
+export function frontServers(provider: McpProvider, session: McpBridgeSession): FrontServers {
+  const changes = new Changes(provider, session);
   let facts: Promise<ServerFacts> | undefined;
   const ask = async (): Promise<ServerFacts> => {
     const { signal } = new AbortController();
     const call = { method: "server/discover", params: withClaim(undefined), signal, notify: () => undefined };
     return factsOf(await provider.request({ ...call, sessionId: session.sessionId() }), provider.name);
   };
-  return async ({ era }) => {
-    facts ??= ask();
-    try {
-      return frontServer(provider, session, await facts, era === "modern");
-    } catch (error) {
-      facts = undefined;
-      throw error;
-    }
-  };
+  const made =
+    (isConnected: boolean): McpServerFactory =>
+    async ({ era }) => {
+      facts ??= ask();
+      try {
+        const known = await facts;
+        changes.know(known.capabilities);
+        const parts = { isModern: era === "modern", changes: isConnected ? changes : undefined };
+        return await frontServer(provider, session, known, parts);
+      } catch (error) {
+        facts = undefined;
+        throw error;
+      }
+    };
+  return { connected: made(true), single: made(false), changes };
 }
 
 async function frontServer(
   provider: McpProvider,
   session: McpBridgeSession,
   { capabilities, serverInfo, instructions }: ServerFacts,
-  isModern: boolean,
+  { isModern, changes }: { readonly isModern: boolean; readonly changes: Changes | undefined },
 ): Promise<Server> {
   const { ProtocolError, Server } = await import("@modelcontextprotocol/server");
-  const offered = withoutSubscriptions(capabilities);
+  // as: the server package takes what servers say about themselves
+  const offered = capabilities as ServerCapabilities;
   const server = new Server(serverInfo, {
     capabilities: offered,
     ...(instructions !== undefined && { instructions }),
@@ -92,7 +110,10 @@ async function frontServer(
       async ({ params }, ctx) => (await forward(method, params, ctx)) as never,
     );
   }
+  const watched = changes && hearingChanges(server, changes, isModern);
   server.fallbackRequestHandler = async ({ method, params }, ctx) => {
+    const answered = isModern ? undefined : await watched?.(method, params);
+    if (answered !== undefined) return answered as never; // as: a result without fields
     const answer = await forward(method, params, ctx);
     const result = method === "tools/list" ? withoutHeaders(answer) : answer;
     // as: a result without its type is a result
@@ -106,14 +127,44 @@ const keys = {
   info: "io.modelcontextprotocol/clientInfo",
 } as const;
 
-/** A bridge passes requests on. Changed lists and resources, which a server tells without being asked, are not passed on. */
-function withoutSubscriptions(capabilities: ServerFacts["capabilities"]): ServerCapabilities {
-  const kept = Object.entries(capabilities).map(([name, value]) => {
-    const { listChanged: _, subscribe: __, ...rest } = isObject(value) ? value : {};
-    return [name, rest];
+/** Tells a connected client of changes. Returns what answers the requests that watch resources. */
+function hearingChanges(server: Server, changes: Changes, isModern: boolean) {
+  const watches = new Map<string, () => void>();
+  const stop = changes.listen((method, params) => {
+    const uri = params?.["uri"];
+    // a client of 2026-07-28 has its subscriptions, which the server package looks after
+    if (!isModern && method === "notifications/resources/updated" && !watches.has(String(uri))) return;
+    // as: a notification of the server, passed on. It fails when the client has gone
+    void server
+      .notification({ method, ...(params !== undefined && { params }) } as never)
+      .catch(() => undefined);
   });
-  // as: the server package takes what servers say about themselves
-  return Object.fromEntries(kept) as ServerCapabilities;
+  const { onclose } = server;
+  server.onclose = () => {
+    onclose?.();
+    stop();
+    for (const end of watches.values()) end();
+  };
+  return async (method: string, params: unknown): Promise<object | undefined> => {
+    const { uri } = (isObject(params) ? params : {}) as { readonly uri?: unknown };
+    if (typeof uri !== "string" || server.getCapabilities().resources?.subscribe !== true) return undefined;
+    if (method === "resources/unsubscribe") {
+      watches.get(uri)?.();
+      watches.delete(uri);
+      return {};
+    }
+    if (method !== "resources/subscribe") return undefined;
+    if (!watches.has(uri)) {
+      if (!changes.hasRoom)
+        throw new McpFailure({ code: -32_000, message: "resources/subscribe: too many are watched" });
+      watches.set(uri, () => undefined);
+      const end = await changes.watch([uri]);
+      // it may have been taken back meanwhile
+      if (watches.has(uri)) watches.set(uri, end);
+      else end();
+    }
+    return {};
+  };
 }
 
 /**

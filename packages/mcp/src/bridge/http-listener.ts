@@ -3,8 +3,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { McpServerFactory } from "@modelcontextprotocol/server";
 import type { McpBridgedServer } from "@parley/acp/model";
+import type { FrontServers } from "./front-server.ts";
 import { HttpServer } from "./http-server.ts";
 
 /** The largest request. */
@@ -39,7 +39,7 @@ export class HttpListener {
   }
 
   /** Serves what `servers` makes under an address and a token of its own. */
-  async offer(name: string, servers: McpServerFactory): Promise<McpBridgedServer> {
+  async offer(name: string, servers: FrontServers): Promise<McpBridgedServer> {
     this.#address ??= this.#listen();
     const address = await this.#address;
     const path = `/${randomBytes(12).toString("hex")}`;

@@ -4,10 +4,13 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type {
   McpHttpHandler,
-  McpServerFactory,
+  ServerEvent,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { isObject } from "@parley/acp/jsonrpc";
+import type { McpParams } from "@parley/acp/model";
+import { changeMethods, watchedBy } from "./changes.ts";
+import type { FrontServers } from "./front-server.ts";
 
 type ServerPackage = typeof import("@modelcontextprotocol/server");
 
@@ -16,21 +19,24 @@ const maxSessions = 32;
 
 export class HttpServer {
   readonly #package: ServerPackage;
-  readonly #servers: McpServerFactory;
+  readonly #servers: FrontServers;
   readonly #current: McpHttpHandler;
   /** The one that was used last is the last. */
   readonly #sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   #isClosed = false;
 
   /** Loads the server package, which takes 100 ms. */
-  static async create(servers: McpServerFactory): Promise<HttpServer> {
+  static async create(servers: FrontServers): Promise<HttpServer> {
     return new HttpServer(await import("@modelcontextprotocol/server"), servers);
   }
 
-  private constructor(loaded: ServerPackage, servers: McpServerFactory) {
+  private constructor(loaded: ServerPackage, servers: FrontServers) {
     this.#package = loaded;
     this.#servers = servers;
-    this.#current = loaded.createMcpHandler(servers, { legacy: "reject" });
+    this.#current = loaded.createMcpHandler(servers.single, {
+      legacy: "reject",
+      bus: { publish: () => undefined, subscribe: (listener) => servers.changes.listen(asEvents(listener)) },
+    });
   }
 
   async answer(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined): Promise<void> {
@@ -54,6 +60,7 @@ export class HttpServer {
     this.#isClosed = true;
     const all = [...this.#sessions.values()];
     this.#sessions.clear();
+    this.#servers.changes.close();
     await Promise.allSettled([this.#current.close(), ...all.map((each) => each.close())]);
   }
 
@@ -62,6 +69,8 @@ export class HttpServer {
     const isOlder =
       body === undefined ||
       (parsedBody !== undefined && (await this.#package.isLegacyRequest(request, parsedBody)));
+    if (!isOlder && isObject(parsedBody) && parsedBody["method"] === "subscriptions/listen")
+      await this.#watch(request, parsedBody["params"]);
     if (!isOlder) return this.#current.fetch(request, { ...(parsedBody !== undefined && { parsedBody }) });
     const id = request.headers.get("mcp-session-id");
     if (id !== null) {
@@ -83,6 +92,13 @@ export class HttpServer {
     );
   }
 
+  /** A subscription lasts as long as its request. */
+  async #watch({ signal }: Request, params: unknown): Promise<void> {
+    const end = await this.#servers.changes.watch(watchedBy(params));
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  }
+
   async #start(request: Request, parsedBody: unknown): Promise<Response> {
     const { WebStandardStreamableHTTPServerTransport } = this.#package;
     const session = new WebStandardStreamableHTTPServerTransport({
@@ -93,7 +109,7 @@ export class HttpServer {
       },
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
-    const server = await this.#servers({ era: "legacy", requestInfo: request });
+    const server = await this.#servers.connected({ era: "legacy", requestInfo: request });
     await server.connect(session);
     const response = await session.handleRequest(request, { parsedBody });
     if (session.sessionId === undefined || this.#isClosed) await session.close();
@@ -108,6 +124,16 @@ export class HttpServer {
       void session.close();
     }
   }
+}
+
+/** A change as the server package takes it. */
+function asEvents(listener: (event: ServerEvent) => void) {
+  return (method: string, params: McpParams | undefined): void => {
+    const kind = changeMethods[method as keyof typeof changeMethods]; // as: one of them
+    const more = params === undefined ? {} : { params };
+    if (kind === "resource_updated") listener({ kind, uri: String(params?.["uri"]), ...more });
+    else listener({ kind, ...more });
+  };
 }
 
 function parsed(body: Buffer): unknown {

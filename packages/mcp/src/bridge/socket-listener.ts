@@ -5,8 +5,10 @@ import { chmod, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { McpServerFactory } from "@modelcontextprotocol/server";
+import { isObject } from "@parley/acp/jsonrpc";
 import type { McpBridgedServer } from "@parley/acp/model";
+import { watchedBy } from "./changes.ts";
+import type { FrontServers } from "./front-server.ts";
 
 /** An agent needs one; restarts may overlap. */
 const maxConnections = 16;
@@ -35,7 +37,7 @@ process.stdout.on("error", () => process.exit(0));
 /** Serves what `servers` makes. `folder` holds the socket; the agent must see it. */
 export async function offerBySocket(
   name: string,
-  servers: McpServerFactory,
+  servers: FrontServers,
   folder: string = tmpdir(),
 ): Promise<McpBridgedServer> {
   const token = randomBytes(32).toString("hex");
@@ -57,6 +59,7 @@ export async function offerBySocket(
   });
   const close = async () => {
     listener.close();
+    servers.changes.close();
     for (const socket of open) socket.destroy();
     if (own !== undefined) await rm(own, { recursive: true, force: true });
   };
@@ -85,7 +88,7 @@ function declaration(name: string, path: string, token: string): McpBridgedServe
 }
 
 /** The rest of the connection is MCP, as on stdin and stdout. */
-function serveAfterToken(socket: Socket, token: string, servers: McpServerFactory): void {
+function serveAfterToken(socket: Socket, token: string, servers: FrontServers): void {
   const wanted = Buffer.from(`${token}\n`);
   let given = Buffer.alloc(0);
   socket.setTimeout(greetingMs, () => socket.destroy());
@@ -108,14 +111,20 @@ const refused = {
   error: { code: -32_000, message: "not authenticated: the first line must be the token of this server" },
 };
 
-async function serve(socket: Socket, servers: McpServerFactory): Promise<void> {
+async function serve(socket: Socket, servers: FrontServers): Promise<void> {
   const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
   const transport = new StdioServerTransport(socket, socket, { maxBufferSize: lineLimit });
-  const serving = serveStdio(servers, { transport });
-  const { onclose } = transport;
+  const serving = serveStdio(servers.connected, { transport });
+  const { onclose, onmessage } = transport;
+  const watches = new Watches(servers);
+  transport.onmessage = (message) => {
+    watches.note(message);
+    onmessage?.(message);
+  };
   // it closes when a line is too long, and leaves the socket open
   transport.onclose = () => {
     onclose?.();
+    watches.close();
     // after the end of its input it still gets what was written
     if (!socket.readableEnded) socket.destroy();
   };
@@ -123,6 +132,36 @@ async function serve(socket: Socket, servers: McpServerFactory): Promise<void> {
   socket.once("end", () => socket.end());
   // the token was read from it, and then it was paused
   socket.resume();
+}
+
+/** The resources that a client of 2026-07-28 watches: the server package keeps its subscriptions to itself. */
+class Watches {
+  readonly #servers: FrontServers;
+  readonly #open = new Map<unknown, Promise<() => void>>();
+
+  constructor(servers: FrontServers) {
+    this.#servers = servers;
+  }
+
+  note(message: unknown): void {
+    const { id, method, params } = (isObject(message) ? message : {}) as {
+      readonly id?: unknown;
+      readonly method?: unknown;
+      readonly params?: unknown;
+    };
+    if (method === "subscriptions/listen" && !this.#open.has(id))
+      this.#open.set(id, this.#servers.changes.watch(watchedBy(params)));
+    if (method === "notifications/cancelled" && isObject(params)) this.#end(params["requestId"]);
+  }
+
+  close(): void {
+    for (const id of [...this.#open.keys()]) this.#end(id);
+  }
+
+  #end(id: unknown): void {
+    void this.#open.get(id)?.then((end) => end());
+    this.#open.delete(id);
+  }
 }
 
 /** Removes what killed processes have left behind. Never rejects. */

@@ -27,10 +27,13 @@ export class Lane {
   /** What the server is connected to. */
   readonly transport: Transport;
   readonly #open = new Map<number, OpenCall>();
+  readonly #told: ((method: string, params: McpParams | undefined) => void) | undefined;
   #nextId = 1;
   #isClosed = false;
 
-  constructor() {
+  /** `told`: what the server says that belongs to no request. */
+  constructor(told?: (method: string, params: McpParams | undefined) => void) {
+    this.#told = told;
     this.transport = {
       start: () => Promise.resolve(),
       send: async (message, options) => this.#sent(message, options),
@@ -95,7 +98,9 @@ export class Lane {
     const id = Number(options?.relatedRequestId ?? subscriptionOf(message.params));
     const call = this.#open.get(id)?.call;
     // as: notifications have an object or nothing
-    call?.notify(message.method, renamed(message.params, id, call) as McpParams | undefined);
+    if (call !== undefined)
+      return call.notify(message.method, renamed(message.params, id, call) as McpParams | undefined);
+    this.#told?.(message.method, message.params as McpParams | undefined);
   }
 
   #closed(): void {

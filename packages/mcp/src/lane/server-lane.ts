@@ -1,6 +1,5 @@
 // Connects a lane to an MCP server of the official packages: the current one, or @modelcontextprotocol/sdk.
 
-import { McpFailure } from "@parley/acp";
 import { isObject } from "@parley/acp/jsonrpc";
 import type { McpParams } from "@parley/acp/model";
 import { discoveredFrom, handshakeRevision, withoutClaim } from "../revisions/claims.ts";
@@ -37,7 +36,10 @@ export async function openServerLane(server: OfficialServer): Promise<ServerLane
 
 /** A server of @modelcontextprotocol/sdk: it knows the handshake only. */
 async function openOlder(server: OfficialServer): Promise<ServerLane> {
-  const lane = new Lane();
+  const listening = new Set<LaneCall>();
+  const lane = new Lane((method, params) => {
+    for (const call of listening) if (isWanted(call, method, params)) call.notify(method, params);
+  });
   // as: both packages have the same transports
   await server.connect(lane.transport as never);
   const never = new AbortController().signal;
@@ -53,17 +55,56 @@ async function openOlder(server: OfficialServer): Promise<ServerLane> {
   return {
     async request(call) {
       if (call.method === "server/discover") return discovered;
-      if (call.method === "subscriptions/listen") {
-        throw new McpFailure({
-          code: -32_601,
-          message: "subscriptions/listen: this server has no subscriptions",
-        });
-      }
+      if (call.method === "subscriptions/listen") return listen(call, listening, ask);
       const result = await lane.request({ ...call, params: withoutClaim(call.params) });
       return isObject(result) && !("resultType" in result) ? { ...result, resultType: "complete" } : result;
     },
     close: () => server.close(),
   };
+}
+
+type Ask = (method: string, params: McpParams) => Promise<unknown>;
+
+/** A server with a handshake tells of changed lists without being asked, and of resources after a request for each. */
+async function listen(call: LaneCall, listening: Set<LaneCall>, ask: Ask): Promise<never> {
+  const over = Promise.withResolvers<never>();
+  const { signal } = call;
+  const uris = watchedIn(call);
+  listening.add(call);
+  signal.addEventListener("abort", () => over.reject(signal.reason), { once: true });
+  if (signal.aborted) over.reject(signal.reason);
+  try {
+    await Promise.all(uris.map((uri) => ask("resources/subscribe", { uri })));
+    call.notify("notifications/subscriptions/acknowledged", { notifications: filterOf(call) });
+    return await over.promise;
+  } finally {
+    listening.delete(call);
+    const others = new Set([...listening].flatMap(watchedIn));
+    for (const uri of uris)
+      if (!others.has(uri)) ask("resources/unsubscribe", { uri }).catch(() => undefined);
+  }
+}
+
+function filterOf({ params }: LaneCall): Readonly<Record<string, unknown>> {
+  const filter = params?.["notifications"];
+  return isObject(filter) ? filter : {};
+}
+
+function watchedIn(call: LaneCall): readonly string[] {
+  const { resourceSubscriptions: uris } = filterOf(call);
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
+}
+
+const listFilters: Readonly<Record<string, string>> = {
+  "notifications/tools/list_changed": "toolsListChanged",
+  "notifications/prompts/list_changed": "promptsListChanged",
+  "notifications/resources/list_changed": "resourcesListChanged",
+};
+
+function isWanted(call: LaneCall, method: string, params: McpParams | undefined): boolean {
+  if (method === "notifications/resources/updated") return watchedIn(call).includes(String(params?.["uri"]));
+  const filter = listFilters[method];
+  return filter !== undefined && filterOf(call)[filter] === true;
 }
 
 function isConnected(server: OfficialServer): boolean {

@@ -41,7 +41,7 @@ import { featureMode, lists, type UnstableFeatures } from "../../validation/unst
 import { Failure, sessionOf } from "../../wire/decode.ts";
 import { BoundWire, extensionName, forwarding, refuseBatch } from "../base/bound-wire.ts";
 import { HeldInput, loadAgentVersion } from "../base/load-version.ts";
-import { messageMethod } from "../mcp/mcp-wire.ts";
+import { isRelayedMcp, messageMethod } from "../mcp/mcp-wire.ts";
 import { McpNotices } from "../mcp/session-servers.ts";
 import { encodedCheck } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
@@ -196,6 +196,15 @@ export class AgentWire implements SessionSender {
     void this.#connection.notify(method, this.#now.wire.notification(method, params));
   }
 
+  /** Sends a message as it is, for a relay. */
+  passRequest(method: string, params: unknown, options: RequestOptions<unknown>): Promise<unknown> {
+    return this.#connection.request(method, params, options);
+  }
+
+  passNotification(method: string, params: unknown): Promise<void> | undefined {
+    return this.#connection.notify(method, params);
+  }
+
   requestExtension(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
     return this.#connection.request(extensionName(method), params, options);
   }
@@ -293,6 +302,7 @@ export class AgentWire implements SessionSender {
       throw new RequestError("invalid_request", message, { data: { reason: "not_initialized" } });
     }
     const { wire, edition } = this.#negotiated;
+    if (this.#passesMcp(method, wire)) return this.#host.extensionRequested(method, params, request);
     const row = wire.receivedRequest(method);
     if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = wire.requestParams(row, params);
@@ -315,12 +325,20 @@ export class AgentWire implements SessionSender {
     return this.#host.run(op, request).then((result) => wire.result(row, edition.encode(method, result)));
   }
 
+  /** Whether a relay passes it to the agent as it came. */
+  #passesMcp(method: string, wire: BoundWire): boolean {
+    const { forwards = false } = this.#options;
+    return forwards && isRelayedMcp(method) && wire.receivedNotification(messageMethod) !== undefined;
+  }
+
   #notified(method: string, params: unknown): void {
     if (method === terminalOutputMethod && this.terminalOutput.received(params)) return;
     if (method.startsWith("_")) return this.#host.extensionNotified(method, params);
     const wire = this.#negotiated?.wire;
-    const row = wire?.receivedNotification(method);
-    if (wire === undefined || row === undefined) return;
+    if (wire === undefined) return;
+    if (this.#passesMcp(method, wire)) return this.#host.extensionNotified(method, params);
+    const row = wire.receivedNotification(method);
+    if (row === undefined) return;
     const decoded = wire.notificationParams(row, params);
     if (decoded instanceof Failure) return;
     if (method === messageMethod) return this.mcpNotices.received(decoded as object); // an object, as all params of the table

@@ -16,7 +16,7 @@ import type { BoundWire } from "../base/bound-wire.ts";
 import { newId } from "../base/new-id.ts";
 import { takenError } from "../base/taken-session.ts";
 import { ClientServers } from "../mcp/client-servers.ts";
-import { messageMethod, refuseFirstGeneration } from "../mcp/mcp-wire.ts";
+import { isRelayedMcp, messageMethod, refuseFirstGeneration } from "../mcp/mcp-wire.ts";
 import type { ToolUse } from "../mcp/offered-server.ts";
 import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
@@ -165,6 +165,7 @@ export class ClientDispatch {
   notified(method: string, params: unknown, chars: number): void {
     if (method === "session/update") return this.#updated(params, chars);
     if (method.startsWith("_")) return this.#extensionNotified(method, params);
+    if (this.#hasMcp && isRelayedMcp(method)) return this.#hooks?.otherNotification(method, params);
     const row = this.#bound.receivedNotification(method);
     if (row === undefined) return;
     this.#edition.repair(method, params);
@@ -235,12 +236,19 @@ export class ClientDispatch {
 
   requested(method: string, params: unknown, request: IncomingRequest): unknown {
     if (method.startsWith("_")) return this.#extensionRequested(method, params, request);
+    if (this.#hooks !== undefined && this.#hasMcp && isRelayedMcp(method))
+      return this.#hooks.otherRequest(method, params, this.#wire.extensionContext(request.signal));
     const row = this.#bound.receivedRequest(method);
-    if (this.#bound.receivedRequest(messageMethod) !== undefined && this.servers.isOlder(method, params))
+    if (this.#hasMcp && this.servers.isOlder(method, params))
       return this.servers.answerOlder(method, params, request);
     if (row === undefined) throw RequestError.methodNotFound(method);
     const decoded = this.#bound.requestParams(row, params) as object; // every row of the table is an object
     return this.#answer(method, decoded, request).then((result) => this.#bound.result(row, result));
+  }
+
+  /** Whether the feature is enabled. */
+  get #hasMcp(): boolean {
+    return this.#bound.receivedRequest(messageMethod) !== undefined;
   }
 
   async #answer(method: string, params: object, request: IncomingRequest): Promise<object> {

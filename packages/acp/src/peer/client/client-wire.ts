@@ -91,6 +91,12 @@ export function clientWire({ connection, bound, edition, log, limits, transport 
     notifyOlder(method: string, params: object): void {
       void connection.notify(method, params);
     },
+    /** Sends a request as it is, for a relay. */
+    passRequest: (
+      method: string,
+      params: unknown,
+      options: RequestOptions<unknown> & SentHook,
+    ): Promise<unknown> => connection.request(method, params, options),
     extension,
     notifyExtension,
     /** For handlers of extension requests and notifications. */

@@ -192,9 +192,7 @@ export async function connectWith(
     // every result of the table is an object
     const introduced = edition.agent(receive(answer) as object);
     const enabled = enabledCapabilities(introduced.capabilities, definition.unstable ?? []);
-    // a relay has no way for what the agent asks such a server
-    const capabilities = hooks === undefined ? enabled : { ...enabled, mcpAcp: false };
-    const introduction = { ...introduced, capabilities };
+    const introduction = { ...introduced, capabilities: enabled };
     const wire = clientWire({
       connection,
       bound,
@@ -205,7 +203,7 @@ export async function connectWith(
     });
     const incoming = new ClientDispatch(wire, connection.closed, {
       definition,
-      agent: capabilities,
+      agent: enabled,
       bound,
       edition,
       hooks,

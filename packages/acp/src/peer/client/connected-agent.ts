@@ -255,6 +255,11 @@ export class ConnectedAgent implements ClientConnection {
     return this.#wire.extension(method, params, options);
   }
 
+  /** Sends messages as they are, for a relay. */
+  get passing(): Pick<ClientWire, "passRequest" | "notifyOlder"> {
+    return this.#wire;
+  }
+
   notify(method: `_${string}`, params?: unknown): Promise<void> {
     return this.#wire.notifyExtension(method, params);
   }

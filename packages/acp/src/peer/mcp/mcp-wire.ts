@@ -7,6 +7,13 @@ import { McpFailure, type McpParams } from "../../model/mcp.ts";
 /** The method of the current generation: a request to the client, and notifications of that request back. */
 export const messageMethod = "mcp/message";
 
+const relayed = new Set([messageMethod, "mcp/connect", "mcp/disconnect"]);
+
+/** Whether a relay passes it on as it came, like a message outside the protocol: the methods of the second generation, too. */
+export function isRelayedMcp(method: string): boolean {
+  return relayed.has(method);
+}
+
 /** Codes of MCP over ACP itself. They say nothing about what the server answered. */
 export const bindingCodes = { limit: -33000, unavailable: -33001, failed: -33002 } as const;
 

@@ -3,12 +3,13 @@
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { isObject, isPromiseLike } from "../../base/objects.ts";
 import { policyKey } from "../../base/parley-extensions.ts";
-import type { Editions } from "../../edition/negotiate.ts";
+import { answeredVersion, chooseVersion, type Editions, versionsOf } from "../../edition/negotiate.ts";
+import { Call } from "../../forward/call.ts";
 import type { Side } from "../../forward/frame.ts";
 import { type Port, refusing } from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
-import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import { type ConnectionError, RequestError, wireParts } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
@@ -136,26 +137,59 @@ export class Chain implements StageHost {
     const stages = proxies.map((component) => this.#proxyStage(component));
     if (agent !== undefined) stages.push(this.#agentStage(agent));
     this.#stages = stages;
-    const first = this.#announcing(this.#connect(stages, role), role);
+    const first = this.#introducing(this.#connect(stages, role), role);
     upstream.intake = afterInitialize(first, role);
     return first;
   }
 
-  /** Tells a conductor that something in here decides what is allowed. */
-  #announcing(first: Port, role: Role): Port {
-    if (role === "alone") return first;
+  /** The handshake: only editions that the chain may speak, and a mark for a conductor where something in here decides what is allowed. */
+  #introducing(first: Port, role: Role): Port {
     return {
       ...first,
       request: (call, taker) => {
         if (call.method !== "initialize") return first.request(call, taker);
-        return first.request(call, (answer, text) => {
+        const asked = this.#inItsEditions(call, role);
+        if (asked instanceof RequestError) {
+          taker({ error: wireParts(asked) });
+          return () => undefined;
+        }
+        return first.request(asked, (answer, text) => {
           const { result } = answer;
-          if (!isObject(result) || !this.#stages.some(({ isPolicy }) => isPolicy)) return taker(answer, text);
+          const wrong = answer.error === undefined ? this.#otherEdition(result) : undefined;
+          if (wrong !== undefined) return taker({ error: wireParts(wrong) });
+          const isMarked = role === "component" && this.#stages.some(({ isPolicy }) => isPolicy);
+          if (!isMarked || !isObject(result)) return taker(answer, text);
           const { _meta: meta } = result;
           taker({ result: { ...result, _meta: { ...(isObject(meta) && meta), [policyKey]: true } } });
         });
       },
     };
+  }
+
+  /** Asks for an edition that the chain may speak, as an agent of these editions chooses it. */
+  #inItsEditions(call: Call, role: Role): Call | RequestError {
+    const { editions } = this.#options;
+    if (editions === undefined) return call;
+    const { params } = call;
+    try {
+      const protocolVersion = chooseVersion(params, versionsOf(editions));
+      const asked = isObject(params) ? params : {};
+      if (protocolVersion === asked["protocolVersion"]) return call;
+      // the version is the conductor's to choose
+      if (role === "component") throw unsupported(asked["protocolVersion"], editions);
+      return new Call("initialize", { ...asked, protocolVersion });
+    } catch (error) {
+      if (error instanceof RequestError) return error;
+      throw error;
+    }
+  }
+
+  /** The agent has answered with an edition that the chain may not speak. */
+  #otherEdition(result: unknown): RequestError | undefined {
+    const { editions } = this.#options;
+    const version = answeredVersion(result);
+    if (editions === undefined || versionsOf(editions).some((each) => each === version)) return undefined;
+    return unsupported(version, editions);
   }
 
   /** Connects each stage with its neighbours. Returns the port of the first one. */
@@ -198,6 +232,12 @@ export class Chain implements StageHost {
     const start = starterOf(component);
     return new AgentStage(component, () => clientDialects(start(), editions, { log }).transport, this, log);
   }
+}
+
+function unsupported(version: unknown, editions: Editions): RequestError {
+  const supported = versionsOf(editions);
+  const message = `protocol version ${String(version)} is not among the editions of this chain`;
+  return new RequestError("unsupported_version", message, { data: { requested: version, supported } });
 }
 
 /** The proxies, and the agent behind them. */

@@ -61,12 +61,17 @@ export function markChain(made: object, components: readonly ChainComponent[]): 
   chains.set(made, components);
 }
 
-/** Replaces each chain by its components. A chain at the end that has an agent stays as it is, and is served as an agent. */
+/**
+ * Replaces each chain by its components, for which what was said of the chain counts. A chain at the end that has an agent stays as
+ * it is, and is served as an agent.
+ */
 export function flattened(components: readonly ChainComponent[]): readonly ChainComponent[] {
   return components.flatMap((component, at) => {
     const inner = chains.get(component.start);
     const isAgentOfItsOwn = at === components.length - 1 && !isProxy(inner?.at(-1)?.start);
-    return inner === undefined || isAgentOfItsOwn ? component : inner;
+    if (inner === undefined || isAgentOfItsOwn) return component;
+    const { name: _, start: __, ...said } = component;
+    return inner.map((each) => checked({ ...each, ...said, ...(isPolicy(each) && { policy: true }) }));
   });
 }
 
@@ -90,6 +95,12 @@ export function componentOf(part: ChainPart, at: number, isLast: boolean): Chain
   if (errors !== undefined && errors !== "open" && errors !== "closed")
     throw new TypeError(`conductor: ${name}: errors must be "open" or "closed", got ${argumentText(errors)}`);
   if (stallMs !== undefined) milliseconds(`conductor: ${name}: stallMs`, stallMs);
+  return checked(component);
+}
+
+/** Nothing goes around a component that decides what is allowed. */
+function checked(component: ChainComponent): ChainComponent {
+  const { name, onExit, errors } = component;
   if (isPolicy(component)) {
     const why = "it decides what is allowed, and nothing may pass without it";
     if (onExit === "bypass") throw new TypeError(`conductor: ${name} cannot be bypassed: ${why}`);

@@ -28,7 +28,7 @@ export interface Conductor extends ServedAgent, Between {}
 export interface ConductorOptions {
   /** The name of the chain, in logs. Default: "conductor". */
   readonly name?: string;
-  /** The editions that the client and the agent may speak. Dialects are named here. Default: v2 and v1. */
+  /** The editions that the client and the agent may speak, as of `agent()`: no others. Default: those of an agent in this process, else v2 and v1. */
   readonly editions?: Editions;
   /** Receives errors and warnings. */
   readonly log?: Log;

@@ -1,10 +1,12 @@
 // Reads what passes into the model, and writes changes of the model into what passes.
 
+import { isObject } from "../../base/objects.ts";
 import type { AgentEdition, AgentOp, ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition, ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { MessageNames } from "../../edition/message-names.ts";
 import { editionOf, type ProtocolVersion } from "../../edition/negotiate.ts";
 import { updateFromWire } from "../../edition/wire-fields.ts";
+import type { Frame, Side } from "../../forward/frame.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { ElicitationRequest, PermissionRequest } from "../../model/ask.ts";
@@ -13,8 +15,10 @@ import { Failure } from "../../wire/decode.ts";
 import { BoundWire } from "../base/bound-wire.ts";
 import { loadAgentVersion, loadClientVersion } from "../base/load-version.ts";
 import { newId } from "../base/new-id.ts";
+import { isRelayedMcp } from "../mcp/mcp-wire.ts";
 import { applied } from "./applied.ts";
 import type { ProxiedPrompt, ProxiedSetup, ProxiedTurn } from "./proxy-definition.ts";
+import { isSteering, promptsWith } from "./verdicts.ts";
 
 /** A proxy takes part in everything, so nothing is left out for a client that shows less. */
 const everything: ClientCapabilities = {
@@ -81,10 +85,10 @@ export class SessionReader {
     return this.#hear(() => this.#session.setReplaying(isReplaying, this.#sink));
   }
 
-  /** Returns the number of the prompt. */
-  prompted({ content }: ProxiedPrompt): number {
+  /** Returns the number of the prompt. Without its content: an echo of it passes too, so hooks must see it. */
+  prompted(): number {
     this.#prompts += 1;
-    this.#hear(() => this.#session.promptSent(this.#prompts, content, this.#sink));
+    this.#hear(() => this.#session.promptSent(this.#prompts, [], this.#sink));
     return this.#prompts;
   }
 
@@ -103,12 +107,31 @@ export class SessionReader {
   }
 }
 
+function listOf(encoded: object | readonly object[] = []): object[] {
+  return Array.isArray(encoded) ? [...(encoded as readonly object[])] : [encoded];
+}
+
+/** Whether an update has a piece of a message, and not the message. */
+function isPiece(update: unknown): boolean {
+  return isObject(update) && String(update["sessionUpdate"]).endsWith("_chunk");
+}
+
+/** The output of a terminal may stand under two keys of `_meta`, and the second is not read beside the first. */
+function leaveOneOutput(update: { _meta?: unknown }): void {
+  const { _meta: meta } = update;
+  if (!isObject(meta) || meta["terminal_output_delta"] == null || !("terminal_output" in meta)) return;
+  const { terminal_output: _, ...rest } = meta;
+  update._meta = rest;
+}
+
 export class EditionReader {
   readonly version: ProtocolVersion;
   readonly #agent: AgentEdition;
   readonly #client: ClientEdition;
   readonly #fromClient: BoundWire;
   readonly #fromAgent: BoundWire;
+  /** Like the one above, but unknown fields stay where they are. */
+  readonly #plainFromClient: BoundWire;
 
   private constructor(
     agent: Awaited<ReturnType<typeof loadAgentVersion>>,
@@ -120,6 +143,8 @@ export class EditionReader {
     this.#client = client.edition;
     this.#fromClient = new BoundWire(agent.wire, "agent", "*", log);
     this.#fromAgent = new BoundWire(client.wire, "client", "*", log);
+    const { extras: _, ...plain } = agent.wire;
+    this.#plainFromClient = new BoundWire(plain, "agent", "*", log);
   }
 
   static async load(version: ProtocolVersion, log: Log): Promise<EditionReader> {
@@ -135,6 +160,29 @@ export class EditionReader {
     return new SessionReader(this.#client);
   }
 
+  /**
+   * The params as this version reads them, without what lenient decoding leaves out. Changes what it is given. Throws for what
+   * cannot be read. The params of methods that this version does not have stay as they are.
+   */
+  asRead(from: Side, kind: "request" | "notification", method: string, params: unknown): unknown {
+    const wire = from === "client" ? this.#plainFromClient : this.#fromAgent;
+    const isRequest = kind === "request";
+    const known = promptsWith({ method, from });
+    const row = isRequest ? wire.receivedRequest(known) : wire.receivedNotification(known);
+    // of MCP over ACP nothing is shown in terms of the model, and it has two generations
+    if (row === undefined || isRelayedMcp(method)) return params;
+    const named = from === "agent" ? this.#client.repair(method, params) : undefined;
+    if (isRequest) return wire.requestParams(row, params);
+    const read = wire.notificationParams(row, params);
+    if (read instanceof Failure) throw RequestError.invalidParams(`${method} cannot be read`, read.path);
+    if (method !== "session/update") return read;
+    const { update } = read as { update: { _meta?: unknown; messageId?: unknown } }; // validated by its row
+    leaveOneOutput(update);
+    // the id that it got is for readers
+    if (named !== undefined) delete update.messageId;
+    return read;
+  }
+
   /** The update of a notification. Changes what it is given. Undefined for one that is not valid. */
   update(params: unknown): object | undefined {
     this.#client.repair("session/update", params);
@@ -144,14 +192,29 @@ export class EditionReader {
     return updateFromWire(decoded as { update: object }); // validated by its row
   }
 
-  /** The params with an update that was changed; a list where this version needs several. Undefined if it cannot say it. */
-  withUpdate(params: object, before: SessionUpdate, after: SessionUpdate): object[] | undefined {
-    const [one, other] = [this.#encode(before), this.#encode(after)];
-    const [from, to] = [one[0], other[0]];
-    if (to === undefined) return undefined;
-    const { update } = params as { readonly update?: unknown };
-    if (one.length === 1 && other.length === 1) return [{ ...params, update: applied(update, from, to) }];
-    return other.map((each) => ({ ...params, update: each }));
+  /** The params of the notifications that say these updates in place of those that were read. */
+  withUpdates(params: object, before: readonly SessionUpdate[], after: readonly SessionUpdate[]): object[] {
+    const [one, other] = [before[0], after[0]];
+    const isOne = one !== undefined && other !== undefined && before.length === 1 && after.length === 1;
+    const { update } = params as { readonly update?: { readonly toolCallId?: unknown } };
+    // version 1 says in one update of a call what its terminals say
+    const isOfCall = this.version === 1 && isOne && "terminalId" in one;
+    if (isOne && !isOfCall) {
+      const [from, to] = [this.#encode(one), this.#encode(other)];
+      if (from.length === 1 && to.length === 1 && isPiece(update) === isPiece(from[0]))
+        return [{ ...params, update: applied(update, from[0], to[0]) }];
+      return to.map((each) => ({ ...params, update: each }));
+    }
+    // none of them may have the words of the others as they were
+    const session = this.#encoder();
+    const toolCallId = String(update?.toolCallId);
+    return after.flatMap((each) => {
+      if (this.version === 1 && "terminalId" in each) {
+        const content = { type: "terminal", terminalId: String(each.terminalId) } as const;
+        session.encode({ sessionUpdate: "tool_call_content_chunk", toolCallId, content });
+      }
+      return listOf(session.encode(each)).map((encoded) => ({ ...params, update: encoded }));
+    });
   }
 
   /** The params of the notifications for an update of our own. */
@@ -161,9 +224,11 @@ export class EditionReader {
 
   /** An encoder of its own each time: what it remembers of earlier updates would be in one of the two that are compared. */
   #encode(update: SessionUpdate): object[] {
-    const setup = { sessionId: "", configOptions: [], availableCommands: [] };
-    const encoded = this.#agent.session(setup, everything).encode(update) ?? [];
-    return Array.isArray(encoded) ? [...(encoded as readonly object[])] : [encoded];
+    return listOf(this.#encoder().encode(update));
+  }
+
+  #encoder() {
+    return this.#agent.session({ sessionId: "", configOptions: [], availableCommands: [] }, everything);
   }
 
   /** Changes what it is given. Throws the error to answer with. */
@@ -215,15 +280,18 @@ export class EditionReader {
 
   /** The answer to a prompt that does not go to the agent, with what is sent before it and after it. */
   turn(
-    sessionId: string,
+    frame: Frame,
     { content }: ProxiedPrompt,
     turn: ProxiedTurn,
   ): { before: object[]; result: object; after: object[] } {
     const { say, ...outcome } = turn;
+    const sessionId = String(frame.session);
     const messageId = newId();
     const said = say === undefined ? [] : [messageOf(say)];
     const sent = (updates: readonly SessionUpdate[]) =>
       updates.flatMap((update) => this.newUpdate(sessionId, update));
+    // a message for a turn that runs ends with it
+    if (isSteering(frame)) return { before: sent(said), result: { outcome: "injected" }, after: [] };
     const { prompts } = this.#agent;
     if (!prompts.answersAtInsertion) return { before: sent(said), result: prompts.ended(outcome), after: [] };
     const after: SessionUpdate[] = [

@@ -1,6 +1,6 @@
 // The handshake of a chain as it passes one component, which may be asked several times.
 
-import { type Deadline, deadline } from "../../base/deadline.ts";
+import { backgroundDeadline, type Deadline } from "../../base/deadline.ts";
 import { policyKey } from "../../base/parley-extensions.ts";
 import type { Call } from "../../forward/call.ts";
 import type { Taker } from "../../forward/port.ts";
@@ -57,15 +57,21 @@ export function withoutMark(result: unknown): unknown {
  * knows what that says. How long the successor takes is not its concern. Returns what stops that.
  */
 export function whileUnanswered(attempt: Attempt, ms: number, late: () => void): () => void {
+  const waitsForSuccessor = () => attempt.hasAskedSuccessor && attempt.handshake.answer === undefined;
+  return whileExcused(ms, waitsForSuccessor, late);
+}
+
+/** Calls back after a time in which there was no excuse, at its beginning or at its end. Returns what stops that. */
+export function whileExcused(ms: number, isExcused: () => boolean, late: () => void): () => void {
   let timer: Deadline;
-  let isWaiting = false;
+  let wasExcused = false;
   const look = (): void => {
-    const waitsForSuccessor = attempt.hasAskedSuccessor && attempt.handshake.answer === undefined;
-    // it gets the whole time after the answer
-    if (!waitsForSuccessor && !isWaiting) return late();
-    isWaiting = waitsForSuccessor;
-    timer = deadline(ms, look);
+    const isNow = isExcused();
+    // it gets the whole time after what it waits for
+    if (!isNow && !wasExcused) return late();
+    wasExcused = isNow;
+    timer = backgroundDeadline(ms, look);
   };
-  timer = deadline(ms, look);
+  timer = backgroundDeadline(ms, look);
   return () => clearTimeout(timer);
 }

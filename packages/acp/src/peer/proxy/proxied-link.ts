@@ -5,23 +5,39 @@ import { answeredVersion, type ProtocolVersion } from "../../edition/negotiate.t
 import type { Frame, Verdict } from "../../forward/frame.ts";
 import { Link } from "../../forward/link.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
-import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { RequestError, wireParts } from "../../jsonrpc/errors.ts";
 import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
-import { applied } from "./applied.ts";
 import { EditionReader, type Heard } from "./edition-reader.ts";
 import { acpFacts } from "./facts.ts";
+import { HookWatch } from "./hook-watch.ts";
 import { ProxiedSessions, type SeenSession } from "./proxied-sessions.ts";
 import {
   Answer,
   type ProxiedMessage,
   type ProxiedPrompt,
   type ProxiedSession,
+  type ProxiedSetup,
   type ProxiedTurn,
   type ProxyDefinition,
 } from "./proxy-definition.ts";
-import { after, callOf, copied, requiredCall, verdictOf, withItsMeta } from "./verdicts.ts";
+import { askedElicitation, askedPermission } from "./questions.ts";
+import {
+  after,
+  callOf,
+  copied,
+  failedIn,
+  hookOf,
+  isSteering,
+  promptsWith,
+  requiredCall,
+  same,
+  synchronous,
+  unreadable,
+  unreadBy,
+  verdictOf,
+  withItsMeta,
+} from "./verdicts.ts";
 
 /** What hooks see in terms of the model, apart from what opens a session. */
 const subjects = new Set([
@@ -39,7 +55,8 @@ export interface ProxiedLinkOptions {
   readonly errors: "open" | "closed";
   readonly isPolicy: boolean;
   readonly log: Log;
-  readonly overflowed: (reason: string) => void;
+  /** The two peers cannot go on. */
+  readonly failed: (reason: string) => void;
 }
 
 export class ProxiedLink {
@@ -48,15 +65,18 @@ export class ProxiedLink {
   readonly #options: ProxiedLinkOptions;
   readonly #sessions: ProxiedSessions;
   readonly #prompts: OpenPrompts = new Map();
+  /** What the agent is asked to open. */
+  readonly #setups = new Map<Frame, ProxiedSetup>();
+  readonly watch: HookWatch;
   #readers: Readonly<Record<ProtocolVersion, EditionReader>> | undefined;
   #reader: EditionReader | undefined;
 
   constructor(options: ProxiedLinkOptions) {
-    const { definition, isPolicy, log, overflowed } = options;
+    const { definition, isPolicy, log, failed } = options;
     this.#definition = definition;
     this.#options = options;
-    const { update, prompt, open, permission, elicitation, turnEnd, messages, results } = definition;
-    const hooks = [update, prompt, open, permission, elicitation, turnEnd, messages, results];
+    const { update, prompt, open, opened, permission, elicitation, turnEnd, messages, results } = definition;
+    const hooks = [update, prompt, open, opened, permission, elicitation, turnEnd, messages, results];
     const looks = isPolicy || hooks.some((each) => each !== undefined);
     const looksAtUpdates =
       update !== undefined ||
@@ -69,9 +89,10 @@ export class ProxiedLink {
       passesUnread: !looksAtUpdates,
       rewrites: isPolicy,
       log,
-      overflowed,
+      overflowed: failed,
     });
-    this.#sessions = new ProxiedSessions(this.link, definition.session);
+    this.watch = new HookWatch(definition.hookMs, failed);
+    this.#sessions = new ProxiedSessions(this.link, { ...definition, ...(isPolicy && { policy: true }) });
   }
 
   #look(frame: Frame): Verdict {
@@ -93,35 +114,55 @@ export class ProxiedLink {
   }
 
   #lookAtCall(frame: Frame): Verdict | PromiseLike<Verdict> {
+    const params = this.#readable(frame, frame.params);
+    if (params === unreadable) return this.#unread(frame);
     const hook = hookOf(this.#definition.messages, frame.method);
-    const { from, method, kind, params } = frame;
-    if (hook === undefined || kind === "answer") return this.#lookAtSubject(frame, frame.params);
+    const { from, method, kind } = frame;
+    if (hook === undefined || kind === "answer") return this.#asked(frame, params);
     const message: ProxiedMessage = { from, method, kind, params };
     const said = hook(message, this.#seen(frame), callOf(frame));
     return after(said, (value) => {
-      if (value === undefined) return this.#lookAtSubject(frame, frame.params);
+      if (value === undefined || value === params) return this.#asked(frame, params);
       if (value === null) return { drop: `${this.#definition.name} dropped it` };
-      if (value instanceof Answer || value instanceof RequestError || value === params)
-        return value === params
-          ? this.#lookAtSubject(frame, params)
-          : verdictOf(value, (result) => result, same);
+      if (value instanceof Answer || value instanceof RequestError)
+        return verdictOf(value, (result) => result, same);
       // the hooks in terms of the model see what it has become
-      return after(this.#lookAtSubject(frame, value), (verdict) => verdict ?? { send: value });
+      const changed = this.#readable(frame, value);
+      return changed === unreadable ? this.#unread(frame) : this.#asked(frame, changed);
     });
+  }
+
+  #asked(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
+    return after(
+      this.#lookAtSubject(frame, params),
+      (verdict) => verdict ?? (params === frame.params ? undefined : { send: params }),
+    );
+  }
+
+  /** What a policy is shown is all that passes: without what lenient decoding leaves out. */
+  #readable(frame: Frame, params: unknown): unknown {
+    if (!this.#options.isPolicy || this.#reader === undefined || frame.kind === "answer") return params;
+    try {
+      const { from, kind, method } = frame;
+      return this.#reader.asRead(from, kind, method, copied(frame, params));
+    } catch {
+      return unreadable;
+    }
   }
 
   /** Hooks in terms of the model. */
   #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
     const reader = this.#reader;
     if (reader === undefined) return frame.method === "initialize" ? undefined : this.#unread(frame);
-    const { receiver, kinds } = methodTable.get(frame.method) ?? {};
+    const method = promptsWith(frame);
+    const { receiver, kinds } = methodTable.get(method) ?? {};
     // one that goes the wrong way, or asks without wanting an answer, is for its receiver to refuse
     if (receiver === frame.from || frame.kind === "answer" || !kinds?.includes(frame.kind)) {
-      const isLookedAt = subjects.has(frame.method) || frame.opens !== undefined;
+      const isLookedAt = subjects.has(method) || frame.opens !== undefined;
       return isLookedAt && frame.kind !== "answer" ? this.#unread(frame) : undefined;
     }
-    if (!isObject(params)) return subjects.has(frame.method) ? this.#unread(frame) : undefined;
-    switch (frame.method) {
+    if (!isObject(params)) return subjects.has(method) ? this.#unread(frame) : undefined;
+    switch (method) {
       case "session/update":
         return this.#update(reader, frame, params);
       case "session/prompt":
@@ -164,11 +205,12 @@ export class ProxiedLink {
   ): object[] | undefined {
     const said = updates.map((update) => synchronous(hook(update, seen)));
     if (said.every((each, i) => each === undefined || each === updates[i])) return undefined;
-    return updates.flatMap((update, i) => {
+    const kept = updates.flatMap((update, i) => {
       const after = said[i];
       if (after === null) return [];
-      return reader.withUpdate(params, update, after ? withItsMeta(update, after) : update) ?? [];
+      return after ? withItsMeta(update, after) : update;
     });
+    return reader.withUpdates(params, updates, kept);
   }
 
   #ended({ ended }: Heard, { seen }: SeenSession): void {
@@ -182,81 +224,60 @@ export class ProxiedLink {
     if (session === undefined) return this.#unread(frame);
     const prompt = this.#read(() => reader.prompt(copied(frame, params)));
     if (prompt === undefined) return undefined;
-    const send = (changed: ProxiedPrompt): void => {
-      if (frame.signal?.aborted !== true) this.#prompts.set(frame, session.reader.prompted(changed));
+    const send = (): void => {
+      if (frame.signal?.aborted !== true && !isSteering(frame))
+        this.#prompts.set(frame, session.reader.prompted());
     };
     const said = hook?.(prompt, session.seen, requiredCall(frame));
     return after(said, (value) => {
       if (value === undefined || value === prompt) {
-        send(prompt);
+        send();
         return undefined;
       }
-      if (value instanceof Answer) return this.#turn(reader, session.seen, prompt, value.value);
+      if (value instanceof Answer) return this.#turn(reader, frame, prompt, value.value);
       return verdictOf(
         value,
         () => undefined,
         (changed) => {
-          send(changed);
+          send();
           return reader.withPrompt(params, prompt, withItsMeta(prompt, changed));
         },
       );
     });
   }
 
-  #turn(
-    reader: EditionReader,
-    { sessionId }: ProxiedSession<unknown>,
-    prompt: ProxiedPrompt,
-    turn: ProxiedTurn,
-  ): Verdict {
-    const { before, result, after: later } = reader.turn(sessionId, prompt, turn);
+  #turn(reader: EditionReader, frame: Frame, prompt: ProxiedPrompt, turn: ProxiedTurn): Verdict {
+    const { before, result, after: later } = reader.turn(frame, prompt, turn);
     const send = (params: object): void => this.link.notify("client", "session/update", params);
     for (const params of before) send(params);
     return { answer: { result }, afterwards: () => later.forEach(send) };
   }
 
   #permission(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
-    const hook = this.#definition.permission;
-    const session = this.#session(frame);
+    const { permission: hook } = this.#definition;
     if (hook === undefined) return undefined;
+    const session = this.#session(frame);
     if (session === undefined) return this.#unread(frame);
     const ask = this.#read(() => reader.permission(copied(frame, params)));
-    if (ask === undefined) return undefined;
-    return after(hook(ask, session.seen, requiredCall(frame)), (value) =>
-      value === undefined || value === ask
-        ? undefined
-        : verdictOf(
-            value,
-            ({ _meta, ...outcome }) => ({ outcome, ...(_meta && { _meta }) }),
-            (changed) =>
-              reader.withPermission(params, session.seen.sessionId, ask, withItsMeta(ask, changed)),
-          ),
-    );
+    return ask && askedPermission(hook, reader, { frame, params, ask, session: session.seen });
   }
 
   #elicitation(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
-    const hook = this.#definition.elicitation;
-    const ask = hook && this.#read(() => reader.elicitation(copied(frame, params)));
+    const { elicitation: hook } = this.#definition;
     if (hook === undefined) return undefined;
+    const ask = this.#read(() => reader.elicitation(copied(frame, params)));
     if (ask === undefined) return this.#unread(frame);
-    return after(hook(ask, this.#seen(frame), requiredCall(frame)), (value) =>
-      value === undefined || value === ask
-        ? undefined
-        : verdictOf(
-            value,
-            (answer) => answer,
-            (changed) => applied(params, ask, withItsMeta(ask, changed)),
-          ),
-    );
+    return askedElicitation(hook, { frame, params, ask, session: this.#seen(frame) });
   }
 
   #open(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
-    const hook = this.#definition.open;
+    const { open: hook, opened } = this.#definition;
     const session = frame.opens === "named session" ? this.#session(frame) : undefined;
-    const setup = hook && this.#read(() => reader.setup(frame.method, copied(frame, params)));
+    const setup = (hook ?? opened) && this.#read(() => reader.setup(frame.method, copied(frame, params)));
     if (hook !== undefined && setup === undefined && this.#options.isPolicy) return this.#unread(frame);
     const said = hook && setup && hook(setup, requiredCall(frame));
     return after(said, (value) => {
+      const isChanged = value !== undefined && !(value instanceof Answer || value instanceof RequestError);
       const verdict =
         value === undefined || setup === undefined || value === setup
           ? undefined
@@ -265,19 +286,20 @@ export class ProxiedLink {
               (result) => result,
               (changed) => reader.withSetup(params, setup, withItsMeta(setup, changed)),
             );
-      const isSent = verdict === undefined || "send" in verdict;
-      if (isSent && frame.signal?.aborted !== true) session?.reader.replays(true);
+      const sent = isChanged ? value : value === undefined ? setup : undefined;
+      if (frame.signal?.aborted === true) {
+        if (sent !== undefined) opened?.(sent, undefined, new RequestError("cancelled", "cancelled"));
+      } else if (verdict === undefined || "send" in verdict) {
+        if (sent !== undefined && opened !== undefined) this.#setups.set(frame, sent);
+        session?.reader.replays(true);
+      }
       return verdict;
     });
   }
 
   /** A policy lets nothing pass that it cannot read. */
   #unread(frame: Frame): Verdict {
-    if (!this.#options.isPolicy) return undefined;
-    const message = `${this.#definition.name} cannot read this ${frame.method}, and lets nothing pass unread: check its params`;
-    if (frame.kind === "notification") return { drop: message };
-    const data = { reason: "unreadable", component: this.#definition.name };
-    return { answer: { error: { code: errorCodes.invalid_params, message, data } } };
+    return this.#options.isPolicy ? unreadBy(this.#definition.name, frame) : undefined;
   }
 
   /** What cannot be read passes unseen, unless nothing may. */
@@ -321,9 +343,19 @@ export class ProxiedLink {
     const session = this.#session(frame);
     if (method === "initialize" && answer?.result !== undefined) {
       const version = answeredVersion(answer.result);
-      if (version === 1 || version === 2) this.#reader = this.#readers?.[version];
+      const reader = version === 1 || version === 2 ? this.#readers?.[version] : this.#reader;
+      // a session is read as it began
+      if (reader !== this.#reader) this.#sessions.clear();
+      this.#reader = reader;
     }
     if (opens === "named session") session?.reader.replays(false);
+    const setup = request && this.#setups.get(request);
+    if (request !== undefined && setup !== undefined) {
+      this.#setups.delete(request);
+      const { error } = answer ?? {};
+      if (error === undefined) this.#definition.opened?.(setup, session?.seen, undefined);
+      else this.#definition.opened?.(setup, undefined, errorFromWire(method, error));
+    }
     const isOver = methodTable.get(method)?.session === "closes" && answer?.error === undefined;
     if (isOver && sessionId !== undefined) this.#sessions.delete(sessionId);
     const prompt = request && this.#prompts.get(request);
@@ -347,7 +379,9 @@ export class ProxiedLink {
 
   #said(frame: Frame, verdict: Verdict | PromiseLike<Verdict>): Verdict {
     if (!isPromiseLike(verdict)) return verdict;
-    return { hold: Promise.resolve(verdict).catch((error: unknown) => this.#failed(frame, error)) };
+    const stop = this.watch.begin(frame, this.#session(frame)?.activity);
+    const settled = Promise.resolve(verdict).catch((error: unknown) => this.#failed(frame, error));
+    return { hold: settled.finally(stop) };
   }
 
   /** A hook threw. */
@@ -359,25 +393,6 @@ export class ProxiedLink {
     }
     this.#options.log("error", `a hook of ${name} failed`, { method: frame.method, error });
     if (this.#options.errors === "open") return undefined;
-    const message = `${name} failed, and lets nothing pass that it has not checked: see its log`;
-    if (frame.kind === "notification") return { drop: message };
-    const data = { reason: "proxy_failed", component: name };
-    return { answer: { error: { code: errorCodes.internal_error, message, data } } };
+    return failedIn(name, frame);
   }
-}
-
-function hookOf<Hook>(hooks: Readonly<Record<string, Hook>> | undefined, method: string): Hook | undefined {
-  if (hooks === undefined) return undefined;
-  return Object.hasOwn(hooks, method) ? hooks[method] : hooks["*"];
-}
-
-const same = <Value>(value: Value): Value => value;
-
-/** An async hook would reorder updates. Only callers without types can write one. */
-function synchronous<Value>(said: Value): Value {
-  if (!isPromiseLike(said)) return said;
-  Promise.resolve(said).catch(() => undefined);
-  throw new TypeError(
-    "the hook update must not be async, because updates keep their order: return the update, null or undefined",
-  );
 }

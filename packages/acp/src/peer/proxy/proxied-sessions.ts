@@ -9,41 +9,58 @@ import type { ProxiedSession, ProxyDefinition } from "./proxy-definition.ts";
 export interface SeenSession {
   readonly reader: SessionReader;
   readonly seen: ProxiedSession<unknown>;
+  readonly activity: Readonly<Activity>;
 }
 
-/** A client may name any session: then the one that was named first is forgotten. */
+/** What a proxy does in a session by itself. */
+export interface Activity {
+  /** How many messages it has sent. */
+  sent: number;
+  /** How many of its requests wait for an answer. */
+  asking: number;
+}
+
+/** A client may name any session: then the one that was named first is forgotten. A policy forgets none, and reads no more. */
 const maxSessions = 16_384;
 const maxIdLength = 1_024;
 
 export class ProxiedSessions {
   readonly #link: Link;
   readonly #make: ProxyDefinition<unknown>["session"];
+  readonly #forgets: boolean;
   readonly #sessions = new Map<string, SeenSession>();
 
-  constructor(link: Link, make: ProxyDefinition<unknown>["session"]) {
+  constructor(link: Link, { session, policy }: Pick<ProxyDefinition<unknown>, "session" | "policy">) {
     this.#link = link;
-    this.#make = make;
+    this.#make = session;
+    this.#forgets = policy !== true;
   }
 
-  /** The session, which is made when it is named for the first time. Undefined for an id that is too long to be kept. */
+  /** The session, which is made when it is named for the first time. Undefined for one that cannot be kept. */
   get(sessionId: string, reader: EditionReader, isKept: boolean): SeenSession | undefined {
     if (sessionId.length > maxIdLength) return undefined;
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) return known;
+    if (isKept && !this.#forgets && this.#sessions.size >= maxSessions) return undefined;
     const link = this.#link;
+    const activity: Activity = { sent: 0, asking: 0 };
     const bare: Omit<ProxiedSession, "data"> = {
       sessionId,
       edition: reader.edition,
       update(update) {
+        activity.sent += 1;
         for (const params of reader.newUpdate(sessionId, update))
           link.notify("client", "session/update", params);
       },
       say: (text) => bare.update(messageOf(text)),
-      notify: (to, method, params) => link.notify(to, method, params),
-      request: (to, method, params) => this.#request(to, method, params),
+      notify: (to, method, params) => {
+        activity.sent += 1;
+        link.notify(to, method, params);
+      },
+      request: (to, method, params) => this.#request(activity, to, method, params),
     };
     const data = this.#make?.(bare);
-    const session = { reader: reader.session(), seen: Object.assign(bare, { data }) };
+    const session = { reader: reader.session(), seen: Object.assign(bare, { data }), activity };
     if (!isKept) return session;
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > maxSessions) {
@@ -57,9 +74,15 @@ export class ProxiedSessions {
     this.#sessions.delete(sessionId);
   }
 
-  #request(to: Side, method: string, params: object): Promise<unknown> {
+  clear(): void {
+    this.#sessions.clear();
+  }
+
+  #request(activity: Activity, to: Side, method: string, params: object): Promise<unknown> {
+    activity.asking += 1;
     return new Promise((resolve, reject) => {
       this.#link.request(to, method, params, ({ result, error }) => {
+        activity.asking -= 1;
         if (error === undefined) resolve(result);
         else reject(errorFromWire(method, error));
       });

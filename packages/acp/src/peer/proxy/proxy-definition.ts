@@ -159,7 +159,16 @@ export interface ProxyDefinition<Data = undefined> {
   readonly session?: (session: Omit<ProxiedSession, "data">) => Data;
   /** Looks at a request that opens a session. */
   readonly open?: (setup: ProxiedSetup, call: ProxiedCall) => MaybePromise<HookResult<ProxiedSetup, never>>;
-  /** Looks at a prompt. */
+  /**
+   * Called when a request that opens a session has been answered. `setup` is what `open` returned or was given. The agent has
+   * opened `session`, or refused with `error`.
+   */
+  readonly opened?: (
+    setup: ProxiedSetup,
+    session: ProxiedSession<Data> | undefined,
+    error: Error | undefined,
+  ) => void;
+  /** Looks at a prompt, or at a message for a turn that runs. */
   readonly prompt?: (
     prompt: ProxiedPrompt,
     session: ProxiedSession<Data>,
@@ -196,8 +205,18 @@ export interface ProxyDefinition<Data = undefined> {
    * "closed": a request is refused, and a notification is dropped. Default: "open".
    */
   readonly errors?: "open" | "closed";
-  /** The proxy decides what is allowed: `errors` is always "closed", and messages that it cannot read are refused. */
+  /**
+   * The proxy decides what is allowed: `errors` is always "closed". Messages that it cannot read are refused, and parts of them that
+   * it cannot read do not pass.
+   */
   readonly policy?: true;
+  /**
+   * The chain ends with an error that names the proxy if a hook has not settled for this time, in milliseconds. Time in which a
+   * request of the proxy in the session is open does not count, and each message of the proxy in the session starts it anew. So a
+   * hook may wait for a person whom it asks with `request`. Use Infinity for a hook that waits for a person in another way.
+   * Default: 300,000.
+   */
+  readonly hookMs?: number;
   /** Starts the agent behind the proxy and returns its transport, for a proxy that is not part of a chain. */
   readonly agent?: () => Transport | PromiseLike<Transport>;
   /** The editions that the client and the agent may speak, for a proxy that is not part of a chain. Default: v2 and v1. */

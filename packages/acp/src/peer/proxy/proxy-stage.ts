@@ -24,7 +24,7 @@ export class ProxyStage implements Stage {
       errors: this.isPolicy ? "closed" : (component.errors ?? definition.errors ?? "open"),
       isPolicy: this.isPolicy,
       log: definition.log ?? log,
-      overflowed: (reason) => host.failed(`${this.name}: ${reason}`),
+      failed: (reason) => host.failed(`${this.name}: ${reason}`),
     });
     const { from } = this.#proxied.link;
     this.fromClient = from.client;
@@ -36,6 +36,7 @@ export class ProxyStage implements Stage {
   }
 
   async close(): Promise<void> {
+    this.#proxied.watch.close();
     this.#definition.closed?.();
   }
 }

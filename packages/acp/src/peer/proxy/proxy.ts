@@ -1,5 +1,6 @@
 // proxy(): creates a proxy, which stands between a client and an agent and looks at the messages.
 
+import { milliseconds } from "../../base/deadline.ts";
 import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { isObject } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
@@ -21,6 +22,7 @@ const definitionKeys: Keys<ProxyDefinition<unknown>> = {
   version: true,
   session: true,
   open: true,
+  opened: true,
   prompt: true,
   update: true,
   permission: true,
@@ -30,6 +32,7 @@ const definitionKeys: Keys<ProxyDefinition<unknown>> = {
   results: true,
   errors: true,
   policy: true,
+  hookMs: true,
   agent: true,
   editions: true,
   log: true,
@@ -39,6 +42,7 @@ const definitionKeys: Keys<ProxyDefinition<unknown>> = {
 const hooks = [
   "session",
   "open",
+  "opened",
   "prompt",
   "update",
   "permission",
@@ -114,6 +118,7 @@ function checkDefinition(definition: ProxyDefinition<unknown>): void {
       throw new TypeError(`proxy: ${name} must be a function, got ${argumentText(hook)}`);
     }
   }
+  if (definition.hookMs !== undefined) milliseconds("proxy: hookMs", definition.hookMs);
   const given: unknown = definition.policy;
   if (given !== undefined && given !== true)
     throw new TypeError(`proxy: policy must be true, or left out, got ${argumentText(given)}`);

@@ -52,7 +52,16 @@ export class RelayHost implements AgentHost {
     return {
       info,
       // the relay supplies what version 2 promises and an agent of version 1 may lack
-      capabilities: { ...features, sessions: true, list: true, resume: true, close: true },
+      capabilities: {
+        ...features,
+        // in a dialect such servers are of other agents
+        mcpAcp:
+          features.mcpAcp && this.#agent.dialect === undefined && this.#relay.wire.dialect === undefined,
+        sessions: true,
+        list: true,
+        resume: true,
+        close: true,
+      },
       authMethods: authMethods.filter(
         (method) => method.type !== "terminal" || client.capabilities.terminalAuth,
       ),
@@ -99,7 +108,7 @@ export class RelayHost implements AgentHost {
     try {
       const { signal } = request;
       return await this.#origins.run(request.id, (sent) =>
-        this.#agent.request(method as `_${string}`, params, { signal, sent }),
+        this.#agent.passing.passRequest(method, params, { signal, sent }),
       );
     } catch (error) {
       throw request.isCancelled ? error : agentGone(error);
@@ -107,7 +116,7 @@ export class RelayHost implements AgentHost {
   }
 
   extensionNotified(method: string, params: unknown): void {
-    void this.#agent.notify(method as `_${string}`, params);
+    this.#agent.passing.notifyOlder(method, params as object); // as it came
   }
 
   /** The session of a question, if it is one that the client knows. */

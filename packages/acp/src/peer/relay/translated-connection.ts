@@ -162,11 +162,11 @@ export class TranslatedConnection implements RelayContext {
       },
       otherRequest: (method, params, { signal }) =>
         new Promise((resolve, reject) => {
-          this.#withWire((wire) => wire.requestExtension(method, params, { signal }).then(resolve, reject));
+          this.#withWire((wire) => wire.passRequest(method, params, { signal }).then(resolve, reject));
         }),
       otherNotification: (method, params) =>
         this.#withWire((wire) => {
-          const room = wire.notifyExtension(method, params);
+          const room = wire.passNotification(method, params);
           if (room !== undefined) this.waitForClient(room);
         }),
     };
