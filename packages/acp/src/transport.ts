@@ -9,7 +9,7 @@ export type {
   DialectOptions,
   DialectStep,
 } from "./edition/dialect.ts";
-export type { Attachment, EndReason, Fault, Sink, Transport } from "./jsonrpc/transport.ts";
+export type { Attachment, EndReason, Fault, Lines, Sink, Transport } from "./jsonrpc/transport.ts";
 export type { ByteChannel, ByteReceiver, FrameLimits, TextPlatform } from "./transport/byte-channel.ts";
 export { type ByteTransportOptions, byteTransport } from "./transport/byte-transport.ts";
 export type { HttpTransportOptions } from "./transport/http/http-options.ts";

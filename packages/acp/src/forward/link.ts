@@ -86,10 +86,10 @@ export class Link {
         this.lanes[from].enter(item);
         return () => item.cancel();
       },
-      unread: (text) => {
-        if (!passesUnread || !this.lanes[from].isFree) return false;
-        const room = this.to[otherSide[from]].unread(text);
-        return room === false ? false : paced(room);
+      unread: () => {
+        if (!passesUnread || !this.lanes[from].isFree) return undefined;
+        const take = this.to[otherSide[from]].unread();
+        return take && ((lines) => paced(take(lines)));
       },
     };
   }

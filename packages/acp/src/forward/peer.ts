@@ -7,10 +7,18 @@ import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
 import { type ForwardHooks, LateAnswer } from "../jsonrpc/passed-call.ts";
-import type { EndReason, Transport } from "../jsonrpc/transport.ts";
+import type { EndReason, Lines, Sink, Transport } from "../jsonrpc/transport.ts";
 import { Call } from "./call.ts";
-import { goneError, nobody, type Port, type Room, unusableAnswer, type WireError } from "./port.ts";
-import { isNotification, notificationHead } from "./unread.ts";
+import {
+  goneError,
+  type LineTaker,
+  nobody,
+  type Port,
+  type Room,
+  unusableAnswer,
+  type WireError,
+} from "./port.ts";
+import { notificationHead, UnreadKind } from "./unread.ts";
 
 /** How long a peer may stall unless something else is said, in milliseconds. */
 export const defaultStallMs = 60_000;
@@ -34,7 +42,7 @@ export interface Shape {
   params(call: Call): unknown;
   notificationText(call: Call): string;
   requestText(call: Call, id: number): string;
-  unreadText(text: string): string;
+  unreadLines(lines: Lines): Lines;
   cancel(connection: Connection, id: number): void;
 }
 
@@ -45,7 +53,7 @@ const plain: Shape = {
   params: ({ params }) => params,
   notificationText: (call) => call.notificationText(),
   requestText: (call, id) => call.requestText(id),
-  unreadText: (text) => text,
+  unreadLines: (lines) => lines,
   cancel: (connection, id) => connection.cancel(id),
 };
 
@@ -61,7 +69,7 @@ export class Peer {
   readonly name: string;
   readonly #stallMs: number;
   readonly #batches: ConnectionOptions["batches"];
-  readonly #head: string | undefined;
+  readonly #unread: UnreadKind | undefined;
   /** Requests of the peer that wait, and what cancels them. */
   readonly #open = new Map<LateAnswer, () => void>();
   #isHeld = false;
@@ -84,7 +92,7 @@ export class Peer {
     this.name = name;
     this.#stallMs = stallMs;
     this.#batches = batches;
-    this.#head = unread && notificationHead(unread);
+    this.#unread = unread === undefined ? undefined : new UnreadKind(notificationHead(unread));
     const accepted = () => this.batches;
     const ended = Promise.withResolvers<EndReason>();
     this.ended = ended.promise;
@@ -103,7 +111,7 @@ export class Peer {
       },
       ended: ended.resolve,
       lingers,
-      ...(this.#head !== undefined && { unread: (text) => this.takesUnread(text) }),
+      ...(this.#unread && { unread: (lines, from, longest) => this.takesUnread(lines, from, longest) }),
     };
     this.connection = new Connection(transport, given);
     this.port = this.portOf(plain);
@@ -140,9 +148,9 @@ export class Peer {
           if (id !== undefined) shape.cancel(connection, id);
         };
       },
-      unread: (text) => {
-        if (this.#transport.isTextOnly !== true) return false;
-        return this.#watched(connection.notify("", undefined, shape.unreadText(text)));
+      unread: () => {
+        const pass = connection.passLines;
+        return pass && ((lines) => this.#watched(pass(shape.unreadLines(lines))));
       },
     };
   }
@@ -155,15 +163,23 @@ export class Peer {
     this.hold(this.intake.notify(call));
   }
 
-  /** Passes a notification of the peer on as text. False if it must be read. */
-  protected takesUnread(text: string): boolean {
-    return this.#head !== undefined && isNotification(text, this.#head) && this.passUnread(text, this.intake);
+  /** Passes notifications of the peer on as text. Returns where the first line begins that must be read. */
+  protected takesUnread(...offered: Parameters<NonNullable<Sink["unread"]>>): number {
+    return this.#unread === undefined
+      ? offered[1]
+      : this.passUnread(this.#unread, this.intake.unread(), ...offered);
   }
 
-  protected passUnread(text: string, to: Port): boolean {
-    const room = to.unread(text);
-    if (room !== false) this.hold(room);
-    return room !== false;
+  /** `take` was asked for first: what is found and not taken would be found again behind the next line. */
+  protected passUnread(
+    kind: UnreadKind,
+    take: LineTaker | undefined,
+    ...[lines, from, longest]: Parameters<NonNullable<Sink["unread"]>>
+  ): number {
+    const found = take && kind.first(lines, from, longest);
+    if (found === undefined) return from;
+    this.hold(take?.(found));
+    return from + found.text.length;
   }
 
   /** Passes a request of the peer on. */

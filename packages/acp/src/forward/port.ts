@@ -3,12 +3,16 @@
 import { optional } from "../base/objects.ts";
 import { ConnectionError, type WireError } from "../jsonrpc/errors.ts";
 import type { PassedAnswer } from "../jsonrpc/passed-call.ts";
+import type { Lines } from "../jsonrpc/transport.ts";
 import type { Call } from "./call.ts";
 
 export type { WireError } from "../jsonrpc/errors.ts";
 
 /** Resolves when a slow peer has read; undefined while it keeps up. */
 export type Room = Promise<void> | undefined;
+
+/** Takes notifications that nobody has read. */
+export type LineTaker = (lines: Lines) => Room;
 
 /** Takes the answer to a request, in the step in which it is read. `text` is the message that it came in, whatever its id. */
 export type Taker = (answer: PassedAnswer, text?: string) => void;
@@ -18,8 +22,8 @@ export interface Port {
   notify(call: Call): Room;
   /** Gives the taker one answer. Returns what cancels the request, which is answered all the same. */
   request(call: Call, taker: Taker): () => void;
-  /** Takes a notification that nobody has read. False if it must be read. */
-  unread(text: string): Room | false;
+  /** What takes notifications unread, until the end of this step; undefined if they must be read. */
+  unread(): LineTaker | undefined;
 }
 
 /** A port that refuses every request with this error. */
@@ -30,7 +34,7 @@ export function refusing(error: WireError): Port {
       taker({ error });
       return () => undefined;
     },
-    unread: () => undefined,
+    unread: () => () => undefined,
   };
 }
 

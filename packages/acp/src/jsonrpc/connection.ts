@@ -28,7 +28,7 @@ import {
   type SentHook,
   unanswered,
 } from "./pending-requests.ts";
-import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
+import { claimTransport, type EndReason, type Lines, type Sink, type Transport } from "./transport.ts";
 
 /**
  * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
@@ -141,10 +141,7 @@ export class Connection {
     return this.#expect(id, method, options);
   }
 
-  /**
-   * Forwards a request of another peer. `text` gives the whole message for an id. Returns the id, or undefined when nothing
-   * can be sent: then the taker has been told.
-   */
+  /** Forwards a request of another peer. Returns its id, or undefined when nothing can be sent: the taker has been told. */
   pass(call: PassedCall, taker: AnswerTaker): number | undefined {
     const { method, params, text } = call;
     const refusal = notSent(method, this.#endReason, undefined);
@@ -182,8 +179,13 @@ export class Connection {
    */
   notify(method: string, params?: unknown, text?: string, isLine?: boolean): Promise<void> | undefined {
     const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params }, text, isLine);
-    if (hasRoom && this.#endReason === undefined) return undefined;
-    return hasRoom ? this.#output.nextTurn : this.#output.room;
+    return this.#output.whenRoom(hasRoom, this.#endReason);
+  }
+
+  /** Sends lines that nobody has read; undefined where every message must be seen. */
+  get passLines(): ((lines: Lines) => Promise<void> | undefined) | undefined {
+    const send = this.#output.sendLines;
+    return send && ((lines) => this.#output.whenRoom(send(lines), this.#endReason));
   }
 
   /** Sends calls as one array, for peers that accept batches. Returns one promise per call, `undefined` for notifications. */
@@ -249,7 +251,7 @@ export class Connection {
       },
       drain: () => this.#output.drained(),
       end: (reason) => this.#transportEnded(reason),
-      ...(tap === undefined && unread !== undefined && { unread: (text) => this.isOpen && unread(text) }),
+      ...(tap === undefined && unread && { unread: (...at) => (this.isOpen ? unread(...at) : at[1]) }),
     };
   }
 

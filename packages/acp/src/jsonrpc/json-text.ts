@@ -74,6 +74,18 @@ function isNamed(name: string, key: string): boolean {
   return JSON.parse(`"${name}"`) === key;
 }
 
+/** The index of the brace that closes the object at the beginning of the text, or the text's length. */
+export function endOfObject(text: string): number {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) i = endOfString(text, i);
+    else if (code === openBrace) depth++;
+    else if (code === closeBrace && --depth === 0) return i;
+  }
+  return text.length;
+}
+
 /** Expects the text of a JSON array that has already been parsed, and is therefore well-formed. */
 export function batchEntryTexts(text: string): string[] {
   const texts: string[] = [];

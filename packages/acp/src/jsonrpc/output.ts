@@ -2,7 +2,7 @@
 
 import type { ConnectionCounters, ConnectionOptions } from "./connection-options.ts";
 import { checkSentSize } from "./sent-size.ts";
-import type { Transport } from "./transport.ts";
+import type { Lines, Transport } from "./transport.ts";
 
 export interface OutputHost {
   readonly counters: ConnectionCounters;
@@ -55,8 +55,26 @@ export class Output {
     const text = given ?? JSON.stringify(message);
     checkSentSize(message, text, maxSentBytes);
     tap?.("out", text);
+    return this.#sent(this.#transport.send(message, text, isLine));
+  }
+
+  /** Sends lines that nobody has read, as `send` does; undefined where each message must be seen. */
+  get sendLines(): ((lines: Lines) => boolean) | undefined {
+    const { tap, maxSentBytes } = this.#host;
+    const isChecked = tap !== undefined || maxSentBytes !== Number.POSITIVE_INFINITY;
+    if (!this.isOpen || isChecked || this.#transport.sendLines === undefined) return undefined;
+    return (lines) => this.#sent(this.#transport.sendLines?.(lines) ?? true);
+  }
+
+  /** What whoever has sent waits for. `ended` is why nothing is sent any more. */
+  whenRoom(hasRoom: boolean, ended: object | undefined): Promise<void> | undefined {
+    if (hasRoom && ended === undefined) return undefined;
+    return hasRoom ? this.nextTurn : this.room;
+  }
+
+  #sent(hasRoom: boolean): boolean {
     // sending may end the connection (overflow): then nobody has to wait
-    if (this.#transport.send(message, text, isLine) || !this.isOpen) return true;
+    if (hasRoom || !this.isOpen) return true;
     this.#blocked ??= Promise.withResolvers<void>();
     return false;
   }

@@ -1,6 +1,6 @@
 // What a connection and a forwarder exchange: requests that are passed on, and their answers.
 
-import type { EndReason } from "./transport.ts";
+import type { EndReason, Sink } from "./transport.ts";
 
 /** An answer as it came. */
 export interface PassedAnswer {
@@ -24,8 +24,8 @@ export interface ForwardHooks {
   readonly ended?: ((reason: EndReason) => void) | undefined;
   /** After the end of input it stays open, for what may still be sent, until it is closed. */
   readonly lingers?: boolean | undefined;
-  /** Takes a message as text, before it is parsed. False if it must be read. */
-  readonly unread?: ((text: string) => boolean) | undefined;
+  /** Takes lines before they are parsed, as `Sink.unread` does. */
+  readonly unread?: Sink["unread"] | undefined;
 }
 
 /** A request to forward. */

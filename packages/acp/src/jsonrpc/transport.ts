@@ -23,8 +23,8 @@ export interface Transport {
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
-  /** Whether the text alone is sent: then the message may be anything. */
-  readonly isTextOnly?: true;
+  /** Queues messages that nobody has read. Only where the text alone is sent. Returns what `send` does. */
+  sendLines?(lines: Lines): boolean;
   /** Only where a connection outlives its sockets (`@parley/acp/server`): whether the peer is there at the moment. */
   readonly attachment?: Attachment | undefined;
   /**
@@ -42,15 +42,26 @@ export interface Attachment {
   onChange(listener: () => void): () => void;
 }
 
+/** Whole lines: each is one message and its line end. */
+export interface Lines {
+  /** The lines. The last one has its line end too. */
+  readonly text: string;
+  /** The same as bytes, if each character is one byte. They are reused after the call. */
+  readonly bytes?: DataView | undefined;
+  /** The places of the line ends, if they are known. */
+  readonly ends?: readonly number[] | undefined;
+}
+
 /** Receives the events of a transport, synchronously and in the order of the wire. */
 export interface Sink {
   /** One decoded message and the text that it came from. */
   message(value: unknown, text: string): void;
   /**
-   * Called before a message is decoded, with its text, which has the right size and depth but may be anything else. `true`: it
-   * has been taken as it is, and is not decoded.
+   * Called before lines are decoded, from the one that begins at `from`. They may be anything. Takes some of the first ones as
+   * they are, none with more than `longest` characters: the size and depth of longer ones have not been checked. Returns where
+   * the first line begins that it has not taken.
    */
-  unread?(text: string): boolean;
+  unread?(lines: Lines, from: number, longest: number): number;
   /** The end of a chunk of input: queued output is flushed when this returns. */
   idle(): void;
   /** One invalid frame. The transport continues with the next one. */

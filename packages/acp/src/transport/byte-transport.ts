@@ -1,7 +1,7 @@
 // Implements a transport on a byte channel: framing, write coalescing and output limits.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Lines, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import {
   type ByteChannel,
   type ByteReceiver,
@@ -71,7 +71,6 @@ export function byteTransport(channel: ByteChannel, options: ByteTransportOption
 }
 
 class ByteTransport implements Transport, ByteReceiver {
-  readonly isTextOnly = true;
   readonly #channel: ByteChannel;
   readonly #limits: FrameLimits;
   readonly #platform: TextPlatform;
@@ -112,6 +111,12 @@ class ByteTransport implements Transport, ByteReceiver {
 
   send(message: object, text?: string, isLine?: boolean): boolean {
     return this.#ended || this.#queue(this.#frame(message, text, isLine));
+  }
+
+  sendLines({ text }: Lines): boolean {
+    if (this.#framing !== "content-length") return this.#ended || this.#queue(text);
+    for (const line of text.slice(0, -1).split("\n")) this.send({}, line, true);
+    return this.#room || this.#ended;
   }
 
   #queue(text: string): boolean {
@@ -193,7 +198,10 @@ class ByteTransport implements Transport, ByteReceiver {
       message: (value, text) => {
         if (!this.#ended) this.#sink?.message(value, text);
       },
-      ...(this.#sink?.unread && { unread: (text) => !this.#ended && this.#sink?.unread?.(text) === true }),
+      ...(this.#sink?.unread && {
+        unread: (lines, from, longest) =>
+          this.#ended ? lines.text.length : (this.#sink?.unread?.(lines, from, longest) ?? from),
+      }),
       reject: (fault) => {
         if (!this.#ended) this.#sink?.reject(fault);
       },

@@ -1,7 +1,7 @@
 // Checks and parses one frame: size, UTF-8, depth and JSON, the same for every transport.
 
 import { endOfString } from "../jsonrpc/json-text.ts";
-import type { Fault, Sink } from "../jsonrpc/transport.ts";
+import type { Fault, Lines, Sink } from "../jsonrpc/transport.ts";
 import type { FrameLimits, TextPlatform } from "./byte-channel.ts";
 
 /** How much of the beginning and the end of an invalid frame is kept, to find its id. */
@@ -19,12 +19,16 @@ export interface FrameParser {
   decode(frame: Uint8Array, cutOff?: boolean): string | undefined;
   /** Reports the frame to the sink. Blank frames are skipped. */
   frame(text: string): void;
+  /** Reports each line to the sink. */
+  lines(lines: Lines): void;
   /** The last frame before the end of input, which may be incomplete. */
   lastFrame(text: string): void;
 }
 
+export type FrameSink = Pick<Sink, "message" | "unread" | "reject">;
+
 export function frameParser(
-  sink: Pick<Sink, "message" | "unread" | "reject">,
+  sink: FrameSink,
   { maxMessageBytes, maxDepth }: FrameLimits,
   platform: TextPlatform,
 ): FrameParser {
@@ -33,6 +37,7 @@ export function frameParser(
   // no check.
   const safeLength = Math.floor(maxMessageBytes / 3);
   const safeDepthLength = 2 * maxDepth;
+  const longestUnchecked = Math.min(safeLength, safeDepthLength);
 
   function problem(text: string): Fault | undefined {
     if (text.length > safeLength) {
@@ -50,12 +55,18 @@ export function frameParser(
     sink.reject(cutOff ? { ...found, isCutOff: cutOff } : found);
   }
 
-  function parse(text: string, cutOff: boolean): void {
-    if (text.length > safeDepthLength || text.length > safeLength) {
+  function passes(text: string): boolean {
+    // a message of another framing may have line ends between its members
+    if (sink.unread === undefined || text.includes("\n")) return false;
+    return sink.unread({ text: `${text}\n`, bytes: undefined, ends: undefined }, 0, text.length) > 0;
+  }
+
+  function parse(text: string, cutOff: boolean, mayPass: boolean): void {
+    if (text.length > longestUnchecked) {
       const found = problem(text);
       if (found !== undefined) return sink.reject(found);
     }
-    if (sink.unread !== undefined && !cutOff && sink.unread(text)) return;
+    if (mayPass && passes(text)) return;
     // nearly every message begins like this
     if ((text.charCodeAt(0) !== openBrace || text.charCodeAt(1) !== quote) && !beginsLikeJson(text))
       return refuse(text, cutOff);
@@ -77,8 +88,20 @@ export function frameParser(
       sink.reject(cutOff ? { ...found, isCutOff: cutOff } : found);
       return undefined;
     },
-    frame: (text) => parse(text, false),
-    lastFrame: (text) => parse(text, true),
+    frame: (text) => parse(text, false, true),
+    lines(lines) {
+      const { text, ends } = lines;
+      const known = sink.unread === undefined ? ends : undefined;
+      for (let from = 0, n = 0; from < text.length; n++) {
+        if (sink.unread !== undefined) from = sink.unread(lines, from, longestUnchecked);
+        if (from >= text.length) return;
+        const to = known?.[n] ?? text.indexOf("\n", from);
+        // a shorter one has been offered already
+        parse(text.slice(from, to), false, to - from > longestUnchecked);
+        from = to + 1;
+      }
+    },
+    lastFrame: (text) => parse(text, true, false),
   };
 }
 

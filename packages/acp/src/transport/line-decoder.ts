@@ -1,9 +1,9 @@
 // Decodes NDJSON: one message per line, split on byte 0x0A only.
 
-import type { Fault, Sink } from "../jsonrpc/transport.ts";
+import type { Fault } from "../jsonrpc/transport.ts";
 import type { FrameLimits, TextPlatform } from "./byte-channel.ts";
 import { FrameBytes } from "./frame-bytes.ts";
-import { bytesFault, type FrameParser, frameParser } from "./frame-parser.ts";
+import { bytesFault, type FrameParser, type FrameSink, frameParser } from "./frame-parser.ts";
 
 const newline = 0x0a;
 
@@ -14,7 +14,7 @@ export interface FrameDecoder {
   end(): void;
 }
 
-export interface DecoderSink extends Pick<Sink, "message" | "unread" | "reject"> {
+export interface DecoderSink extends FrameSink {
   /** The rest of the stream cannot be decoded. */
   fatal(kind: "too_large" | "protocol", message: string): void;
 }
@@ -45,7 +45,7 @@ export class LineDecoder implements FrameDecoder {
       start = chunk.indexOf(newline) + 1;
       this.#endHeldLine(chunk.subarray(0, start - 1));
     }
-    if (start <= last && !this.#dead) this.#lines(chunk.subarray(start, last));
+    if (start <= last && !this.#dead) this.#lines(chunk.subarray(start, last + 1));
     if (last + 1 < chunk.length && !this.#dead) this.#hold(chunk.subarray(last + 1));
   }
 
@@ -57,26 +57,21 @@ export class LineDecoder implements FrameDecoder {
     if (text !== undefined) this.#parser.lastFrame(text);
   }
 
-  /** A block of whole lines, without the last line end. */
+  /** A block of whole lines. */
   #lines(block: Uint8Array): void {
     // a line over twice the limit must end the stream, so large blocks are checked line by line
     const text = block.length > 2 * this.#limits.maxMessageBytes ? undefined : this.#platform.decode(block);
     if (text === undefined) return this.#linesOneByOne(block);
-    const parser = this.#parser;
-    let from = 0;
-    for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
-      parser.frame(text.slice(from, to));
-      from = to + 1;
-    }
-    parser.frame(from === 0 ? text : text.slice(from));
+    const isAscii = text.length === block.length;
+    const bytes = isAscii ? new DataView(block.buffer, block.byteOffset, block.length) : undefined;
+    this.#parser.lines({ text, bytes, ends: undefined });
   }
 
   /** For a block with invalid UTF-8: only the lines that have it are refused. */
   #linesOneByOne(block: Uint8Array): void {
     let from = 0;
-    while (from <= block.length && !this.#dead) {
-      const found = block.indexOf(newline, from);
-      const to = found === -1 ? block.length : found;
+    while (from < block.length && !this.#dead) {
+      const to = block.indexOf(newline, from);
       this.#line(block.subarray(from, to));
       from = to + 1;
     }

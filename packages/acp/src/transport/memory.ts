@@ -1,9 +1,9 @@
 // Connects two transports in one process; they exchange text, never references.
 
 import { limitsFrom } from "../jsonrpc/connection-options.ts";
-import { closedHere, type EndReason, type Sink, type Transport } from "../jsonrpc/transport.ts";
+import { closedHere, type EndReason, type Lines, type Sink, type Transport } from "../jsonrpc/transport.ts";
 import { defaultFrameLimits, type FrameLimits, overflow, webPlatform } from "./byte-channel.ts";
-import { type FrameParser, frameParser } from "./frame-parser.ts";
+import { type FrameParser, type FrameSink, frameParser } from "./frame-parser.ts";
 
 /** The options of `memoryPair`. */
 export interface MemoryPairOptions {
@@ -48,8 +48,11 @@ export function memoryPair(options: MemoryPairOptions = {}): [Transport, Transpo
   return [left, right];
 }
 
+function charsOf(sent: string | Lines): number {
+  return typeof sent === "string" ? sent.length : sent.text.length;
+}
+
 class MemoryEnd implements Transport {
-  readonly isTextOnly = true;
   /** Set by memoryPair(). */
   peer: MemoryEnd = this;
   readonly #limits: FrameLimits;
@@ -57,7 +60,7 @@ class MemoryEnd implements Transport {
   #sink: Sink | undefined;
   #parser: FrameParser | undefined;
   /** Unread messages begin at `#next`, because removing the head of an array costs its length. */
-  #inbox: string[] = [];
+  #inbox: (string | Lines)[] = [];
   #next = 0;
   #inboxChars = 0;
   #scheduled = false;
@@ -73,12 +76,16 @@ class MemoryEnd implements Transport {
 
   start(sink: Sink): void {
     this.#sink = sink;
-    this.#parser = frameParser(sink, this.#limits, webPlatform);
+    this.#parser = frameParser(this.#whileOpen(sink), this.#limits, webPlatform);
     this.#schedule();
   }
 
   send(message: object, text: string = JSON.stringify(message)): boolean {
     return this.#closed || this.peer.#accept(text);
+  }
+
+  sendLines(lines: Lines): boolean {
+    return this.#closed || this.peer.#accept(lines);
   }
 
   pause(): void {
@@ -102,10 +109,21 @@ class MemoryEnd implements Transport {
     sink?.end(closedHere);
   }
 
-  #accept(text: string): boolean {
+  /** The sink may close the transport in the middle of lines. */
+  #whileOpen(sink: Sink): FrameSink {
+    return {
+      message: (value, text) => this.#sink?.message(value, text),
+      ...(sink.unread && {
+        unread: (lines, from, longest) => this.#sink?.unread?.(lines, from, longest) ?? lines.text.length,
+      }),
+      reject: (fault) => this.#sink?.reject(fault),
+    };
+  }
+
+  #accept(sent: string | Lines): boolean {
     if (this.#closed || this.#end !== undefined) return true;
-    this.#inbox.push(text);
-    this.#inboxChars += text.length;
+    this.#inbox.push(sent);
+    this.#inboxChars += charsOf(sent);
     this.#schedule();
     if (this.#inboxChars <= this.#limits.highWaterBytes) return true;
     this.#senderWaits = true;
@@ -143,9 +161,10 @@ class MemoryEnd implements Transport {
     // messages that arrive meanwhile belong to the next chunk
     const end = this.#inbox.length;
     while (this.#next < end && !this.#paused && this.#sink !== undefined) {
-      const text = this.#inbox[this.#next++] ?? "";
-      this.#inboxChars -= text.length;
-      this.#parser?.frame(text);
+      const sent = this.#inbox[this.#next++] ?? "";
+      this.#inboxChars -= charsOf(sent);
+      if (typeof sent === "string") this.#parser?.frame(sent);
+      else this.#parser?.lines(sent);
     }
     if (this.#next === this.#inbox.length) {
       this.#inbox = [];

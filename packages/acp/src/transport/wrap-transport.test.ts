@@ -20,9 +20,10 @@ function noting(names: readonly string[]) {
 
 // a new member of an interface must be added here, or this does not compile
 const message = { jsonrpc: "2.0" };
-const transportCalls: Record<keyof Omit<Required<Transport>, "isTextOnly">, unknown[]> = {
+const transportCalls: Record<keyof Required<Transport>, unknown[]> = {
   start: ["sink"],
   send: [message, "text", true],
+  sendLines: ["lines\n"],
   pause: [],
   resume: [],
   endOutput: [],
@@ -31,7 +32,7 @@ const transportCalls: Record<keyof Omit<Required<Transport>, "isTextOnly">, unkn
 };
 const sinkCalls: Record<keyof Required<Sink>, unknown[]> = {
   message: [message, "text"],
-  unread: ["text"],
+  unread: ["lines\n", 0, 5],
   idle: [],
   reject: ["fault"],
   drain: [],
@@ -54,9 +55,9 @@ test("a wrapped transport and a wrapped sink forward every member", () => {
 });
 
 test("an override replaces a member, and members that the inner transport lacks stay absent", () => {
-  const { calls, members } = noting(["start", "send", "pause", "resume", "close"]);
+  const { calls, members } = noting(["start", "send", "sendLines", "pause", "resume", "close"]);
   const wrapped = wrapTransport(members as never, { send: () => false });
   assert.equal(wrapped.send(message), false);
   assert.deepEqual(calls, []);
-  assert.deepEqual([wrapped.isTextOnly, wrapped.endOutput], [undefined, undefined]);
+  assert.deepEqual([wrapped.sendLines, wrapped.endOutput], [undefined, undefined]);
 });

@@ -25,10 +25,27 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
     resume: () => inner.resume(),
     ...(inner.endOutput && { endOutput: () => inner.endOutput?.() }),
     ...(inner.attachment && { attachment: inner.attachment }),
-    ...(inner.isTextOnly && overrides.send === undefined && { isTextOnly: true }),
+    ...(inner.sendLines &&
+      overrides.send === undefined && { sendLines: (lines) => inner.sendLines?.(lines) ?? true }),
     close: (reason) => inner.close(reason),
     ...overrides,
   };
+}
+
+/** Calls `sends` before each time that the transport sends. */
+export function noticed(inner: Transport, sends: () => void): Transport {
+  return wrapTransport(inner, {
+    send(message, text, isLine) {
+      sends();
+      return inner.send(message, text, isLine);
+    },
+    ...(inner.sendLines && {
+      sendLines(lines) {
+        sends();
+        return inner.sendLines?.(lines) ?? true;
+      },
+    }),
+  });
 }
 
 /**
@@ -47,7 +64,9 @@ export function wrapSink(inner: Sink, overrides: Partial<Sink>): Sink {
   return {
     message: (value, text) => inner.message(value, text),
     ...(inner.unread &&
-      overrides.message === undefined && { unread: (text) => inner.unread?.(text) === true }),
+      overrides.message === undefined && {
+        unread: (lines, from, longest) => inner.unread?.(lines, from, longest) ?? from,
+      }),
     idle: () => inner.idle(),
     reject: (fault) => inner.reject(fault),
     drain: () => inner.drain(),

@@ -88,7 +88,7 @@ export function joined(
           taker(answer, text);
         });
       },
-      unread: () => false,
+      unread: () => undefined,
     };
     ofEditor.intake = {
       notify: (call) => ofAgent.port.notify(told(call)),
@@ -105,7 +105,7 @@ export function joined(
           checkLeft();
         });
       },
-      unread: () => false,
+      unread: () => undefined,
     };
     // the editor is told by the answer to its first request
     const firstAsked = whenAsked(ofEditor);

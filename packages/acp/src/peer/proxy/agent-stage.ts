@@ -53,7 +53,7 @@ export class AgentStage implements Stage {
     this.fromClient = {
       notify: (call) => this.#room.notify(call),
       request: (call, taker) => this.#request(call, taker),
-      unread: (text) => this.#room.unread(text),
+      unread: () => this.#room.unread(),
     };
   }
 
@@ -195,7 +195,7 @@ export class AgentStage implements Stage {
         return client.notify(call);
       },
       request: (call, taker) => client.request(call, taker),
-      unread: (text) => (this.#loading.size > 0 ? false : client.unread(text)),
+      unread: () => (this.#loading.size > 0 ? undefined : client.unread()),
     };
   }
 

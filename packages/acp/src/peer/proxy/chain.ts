@@ -13,7 +13,7 @@ import { type ConnectionError, RequestError, wireParts } from "../../jsonrpc/err
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { lateTransport } from "../../transport/late-transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
-import { wrapTransport } from "../../transport/wrap-transport.ts";
+import { noticed } from "../../transport/wrap-transport.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
 import { type ChainComponent, isAgent, isProxy } from "./component.ts";
@@ -85,12 +85,8 @@ export class Chain implements StageHost {
 
   /** A client that has ended its output gets what it is still owed, for as long as something comes. */
   #untilSilent(transport: Transport): Transport {
-    return wrapTransport(transport, {
-      send: (message, text, isLine) => {
-        if (this.#farewell !== undefined) this.#wait();
-        return transport.send(message, text, isLine);
-      },
-      ...(transport.isTextOnly && { isTextOnly: true }),
+    return noticed(transport, () => {
+      if (this.#farewell !== undefined) this.#wait();
     });
   }
 
@@ -270,7 +266,7 @@ function starterOf({ name, start }: ChainComponent): () => Transport {
 function afterInitialize(first: Port, role: Role): Port {
   return {
     notify: (call) => first.notify(call),
-    unread: (text) => first.unread(text),
+    unread: () => first.unread(),
     request: (call, taker) => {
       const generation = generationOfInitialize(call.method);
       if (generation === undefined && (role === "alone" || call.method !== "initialize"))

@@ -66,7 +66,7 @@ export class ComponentStage implements Stage {
       notify: (call) => client.notify(call),
       request: (call, taker) =>
         call.method === "initialize" ? this.#introduce(call, taker) : client.request(call, taker),
-      unread: (text) => client.unread(text),
+      unread: () => client.unread(),
     };
   }
 
@@ -251,7 +251,7 @@ export class ComponentStage implements Stage {
   #successor(peer: SuccessorPeer): Port {
     return {
       notify: (call) => this.#to.agent.notify(call),
-      unread: (text) => this.#to.agent.unread(text),
+      unread: () => this.#to.agent.unread(),
       request: (call, taker) => {
         const attempt = this.#attempt;
         if (call.method !== "initialize" || attempt === undefined) {

@@ -41,6 +41,6 @@ export function watched(
       });
     },
     // it must be read to be shown
-    unread: () => false,
+    unread: () => undefined,
   };
 }

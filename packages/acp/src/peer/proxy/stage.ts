@@ -29,7 +29,7 @@ export function portTo(current: () => Port): Port {
   return {
     notify: (call) => current().notify(call),
     request: (call, taker) => current().request(call, taker),
-    unread: (text) => current().unread(text),
+    unread: () => current().unread(),
   };
 }
 
@@ -37,7 +37,7 @@ export function portTo(current: () => Port): Port {
 export function noChainWords(client: Port): Port {
   return {
     notify: (call) => (isOfChains(call.method) ? undefined : client.notify(call)),
-    unread: (text) => client.unread(text),
+    unread: () => client.unread(),
     request: (call, taker) => {
       const refused = refusing({
         code: errorCodes.invalid_request,

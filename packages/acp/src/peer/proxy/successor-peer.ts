@@ -4,14 +4,14 @@ import { isObject } from "../../base/objects.ts";
 import { Call } from "../../forward/call.ts";
 import { Peer, type PeerOptions, type Shape } from "../../forward/peer.ts";
 import { nobody, type Port } from "../../forward/port.ts";
-import { isNotification, notificationHead } from "../../forward/unread.ts";
+import { type Ends, notificationHead, UnreadKind, withEnds } from "../../forward/unread.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { cancelMethod } from "../../jsonrpc/inbound-requests.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import { memberText } from "../../jsonrpc/json-text.ts";
-import type { Transport } from "../../jsonrpc/transport.ts";
+import type { Lines, Transport } from "../../jsonrpc/transport.ts";
 import {
   currentGeneration,
   type Generation,
@@ -21,9 +21,6 @@ import {
 } from "./generations.ts";
 
 const version = '{"jsonrpc":"2.0",';
-
-/** Earlier generations read `meta` too. */
-const mayHaveMeta = /"_?meta"/;
 
 /** What goes to the successor, and what comes from it. */
 interface Successor {
@@ -44,15 +41,15 @@ export class SuccessorPeer extends Peer {
   /** A client may send arrays; a conductor and a proxy of the current generation may not. */
   isClient = false;
   readonly #log: Log;
-  #envelopeHead: string;
+  #envelope: Envelope;
 
   constructor(transport: Transport, options: SuccessorPeerOptions) {
     const { generation = currentGeneration, ...rest } = options;
     super(transport, { ...rest, unread: "session/update" });
     this.generation = generation;
     this.#log = guardedLog(options.log);
-    this.#envelopeHead = headOf(generation);
-    this.successor = { port: this.portOf(this.#envelope()), intake: nobody };
+    this.#envelope = envelopeOf(generation);
+    this.successor = { port: this.portOf(this.#shape()), intake: nobody };
   }
 
   protected override get batches() {
@@ -66,23 +63,23 @@ export class SuccessorPeer extends Peer {
       notify: (call) => port.notify(call),
       request: (call, taker) =>
         port.request(call.method === "initialize" ? call.named(this.generation.initialize) : call, taker),
-      unread: (text) => port.unread(text),
+      unread: () => port.unread(),
     };
   }
 
   speaks(generation: Generation): void {
     this.generation = generation;
-    this.#envelopeHead = headOf(generation);
+    this.#envelope = envelopeOf(generation);
   }
 
-  #envelope(): Shape {
-    const open = () => `"method":${JSON.stringify(this.generation.successor)},"params":{`;
+  #shape(): Shape {
+    const open = () => this.#envelope.ends.head;
     return {
       method: () => this.generation.successor,
       params: ({ method, params }) => ({ method, params }),
-      notificationText: (call) => `${version}${open()}${bodyOf(call)}}}`,
-      requestText: (call, id) => `${version}"id":${id},${open()}${bodyOf(call)}}}`,
-      unreadText: (text) => `${version}${open()}${text.slice(version.length)}}`,
+      notificationText: (call) => `${open()}${bodyOf(call)}}}`,
+      requestText: (call, id) => `${version}"id":${id},${open().slice(version.length)}${bodyOf(call)}}}`,
+      unreadLines: (lines) => withEnds(lines, bare, this.#envelope.ends),
       cancel: (connection, requestId) => {
         if (!this.generation.wrapsCancel) return connection.cancel(requestId);
         const params = { method: cancelMethod, params: { requestId } };
@@ -91,12 +88,12 @@ export class SuccessorPeer extends Peer {
     };
   }
 
-  protected override takesUnread(text: string): boolean {
-    if (!isNotification(text, this.#envelopeHead)) return super.takesUnread(text);
-    // that of the envelope stays here; only a reader can tell whose it is
-    if (mayHaveMeta.test(text)) return false;
-    const inner = text.slice(this.#envelopeHead.length - updateHead.length + version.length, -1);
-    return this.passUnread(version + inner, this.successor.intake);
+  protected override takesUnread(lines: Lines, from: number, longest: number): number {
+    const { update, ends } = this.#envelope;
+    if (!update.beginsAt(lines, from)) return super.takesUnread(lines, from, longest);
+    const take = this.successor.intake.unread();
+    const unwrapping = take && ((found: Lines) => take(withEnds(found, ends, bare)));
+    return this.passUnread(update, unwrapping, lines, from, longest);
   }
 
   protected override request(call: Call, request: IncomingRequest): unknown {
@@ -148,10 +145,19 @@ export class SuccessorPeer extends Peer {
   }
 }
 
-const updateHead = notificationHead("session/update");
+/** How a message without an envelope begins and ends. */
+const bare: Ends = { head: version, tail: "" };
 
-function headOf({ successor }: Generation): string {
-  return `${version}"method":"${successor}","params":{${updateHead.slice(version.length)}`;
+/** The envelope of notifications. */
+interface Envelope {
+  readonly ends: Ends;
+  readonly update: UnreadKind;
+}
+
+function envelopeOf({ successor }: Generation): Envelope {
+  const head = notificationHead(successor);
+  const update = notificationHead("session/update").slice(version.length);
+  return { ends: { head, tail: "}" }, update: new UnreadKind(head + update, 2) };
 }
 
 function bodyOf({ method, paramsText }: Call): string {

@@ -104,9 +104,8 @@ export class WaitingRoom implements Port {
     };
   }
 
-  unread(text: string) {
-    const port = this.#port;
-    return port === undefined ? false : port.unread(text);
+  unread() {
+    return this.#port?.unread();
   }
 
   get #port(): Port | undefined {

@@ -4,7 +4,7 @@ import { type Deadline, deadline } from "../../base/deadline.ts";
 import { Peer } from "../../forward/peer.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { EndReason } from "../../jsonrpc/transport.ts";
-import { wrapTransport } from "../../transport/wrap-transport.ts";
+import { noticed } from "../../transport/wrap-transport.ts";
 import type { ReadInTurns } from "./read-in-turns.ts";
 
 /** How long an agent may be silent after the client's end of input before it is closed. */
@@ -21,12 +21,8 @@ export async function passThrough(client: ReadInTurns, agent: ReadInTurns, log: 
   };
   const toClient = client.transport();
   const ofClient = new Peer(
-    wrapTransport(toClient, {
-      send(message, text, isLine) {
-        if (left !== undefined) wait();
-        return toClient.send(message, text, isLine);
-      },
-      ...(toClient.isTextOnly && { isTextOnly: true }),
+    noticed(toClient, () => {
+      if (left !== undefined) wait();
     }),
     { name: "the client", lingers: true, log },
   );

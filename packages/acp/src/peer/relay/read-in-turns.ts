@@ -33,7 +33,8 @@ export class ReadInTurns {
     this.ended = this.#gone.promise;
     inner.start({
       message: (value, text) => this.#message(value, text),
-      unread: (text) => !this.#answersOnly && this.#reader?.unread?.(text) === true,
+      unread: (lines, from, longest) =>
+        this.#answersOnly ? from : (this.#reader?.unread?.(lines, from, longest) ?? from),
       idle: () => this.#reader?.idle(),
       reject: (fault) => this.#reject(fault),
       drain: () => this.#reader?.drain(),
@@ -109,7 +110,7 @@ export class ReadInTurns {
       // a sink is not called before `start` has returned
       start: (sink) => queueMicrotask(() => start(sink)),
       send: (message, text, isLine) => this.send(message, text, isLine),
-      ...(inner.isTextOnly && { isTextOnly: true }),
+      ...(inner.sendLines && { sendLines: (lines) => inner.sendLines?.(lines) ?? true }),
       pause: () => this.pause(),
       resume: () => this.resume(),
       close: (reason) => this.close(reason),
