@@ -9,7 +9,7 @@ import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
-import type { ChainComponent } from "./component.ts";
+import type { ChainStageComponent } from "./component.ts";
 import { Restarts } from "./restarts.ts";
 import { noChainWords, portTo, type Stage, type StageHost } from "./stage.ts";
 import { WaitingRoom } from "./waiting-room.ts";
@@ -19,7 +19,7 @@ export class AgentStage implements Stage {
   readonly isPolicy = false;
   readonly fromClient: Port;
   readonly fromAgent = nobody;
-  readonly #component: ChainComponent;
+  readonly #component: ChainStageComponent;
   readonly #start: () => Transport;
   readonly #host: StageHost;
   readonly #log: Log;
@@ -39,7 +39,7 @@ export class AgentStage implements Stage {
   #isStarting = false;
   #isClosed = false;
 
-  constructor(component: ChainComponent, start: () => Transport, host: StageHost, log: Log) {
+  constructor(component: ChainStageComponent, start: () => Transport, host: StageHost, log: Log) {
     this.name = component.name;
     this.#component = component;
     this.#start = start;
@@ -133,8 +133,10 @@ export class AgentStage implements Stage {
         const sessionId = session === "opens" ? made : named;
         if (typeof sessionId === "string") {
           this.#lost.delete(sessionId);
-          if (session === "closes") this.#sessions.delete(sessionId);
-          else if (isObject(call.params)) this.#sessions.set(sessionId, setupOf(call.params));
+          if (session === "closes") {
+            this.#sessions.delete(sessionId);
+            this.#component.sessionEnded?.(sessionId);
+          } else if (isObject(call.params)) this.#sessions.set(sessionId, setupOf(call.params));
         }
       }
       taker(answer, text);

@@ -16,7 +16,7 @@ import { memoryPair } from "../../transport/memory.ts";
 import { noticed } from "../../transport/wrap-transport.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
-import { type ChainComponent, isAgent, isProxy } from "./component.ts";
+import { type ChainComponent, type ChainStageComponent, isAgent, isProxy } from "./component.ts";
 import { ComponentStage } from "./component-stage.ts";
 import { generationOfInitialize } from "./generations.ts";
 import { type WatchHops, watched } from "./hops.ts";
@@ -28,7 +28,7 @@ import { SuccessorPeer } from "./successor-peer.ts";
 const farewellMs = 3_000;
 
 export interface ChainOptions {
-  readonly components: readonly ChainComponent[];
+  readonly components: readonly ChainStageComponent[];
   readonly editions: Editions | undefined;
   readonly log: Log;
   readonly watch: WatchHops | undefined;
@@ -123,8 +123,8 @@ export class Chain implements StageHost {
     const last = components.at(-1);
     if (role === "component" && last !== undefined && isAgent(last))
       return `this chain ends in ${last.name}, so it cannot be a part of another chain: leave the agent out`;
-    let agent: ChainComponent | undefined;
-    let proxies = components;
+    let agent: ChainStageComponent | undefined;
+    let proxies: readonly ChainComponent[] = components;
     if (role === "alone") {
       [proxies, agent] = withAgent(components);
       if (agent === undefined)
@@ -223,7 +223,7 @@ export class Chain implements StageHost {
     return new ComponentStage(component, starterOf(component), this, log);
   }
 
-  #agentStage(component: ChainComponent): Stage {
+  #agentStage(component: ChainStageComponent): Stage {
     const { editions = [], log } = this.#options;
     const start = starterOf(component);
     return new AgentStage(component, () => clientDialects(start(), editions, { log }).transport, this, log);
@@ -238,8 +238,8 @@ function unsupported(version: unknown, editions: Editions): RequestError {
 
 /** The proxies, and the agent behind them. */
 function withAgent(
-  components: readonly ChainComponent[],
-): [readonly ChainComponent[], ChainComponent | undefined] {
+  components: readonly ChainStageComponent[],
+): [readonly ChainStageComponent[], ChainStageComponent | undefined] {
   const last = components.at(-1);
   if (last === undefined || !isProxy(last.start)) return [components.slice(0, -1), last];
   const { agent } = last.start.definition;

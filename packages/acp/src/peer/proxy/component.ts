@@ -35,6 +35,12 @@ export interface ChainComponent {
   readonly stallMs?: number;
 }
 
+/** A part as a chain runs it. */
+export interface ChainStageComponent extends ChainComponent {
+  /** Of an agent: called when one of its sessions has been closed or deleted. */
+  readonly sessionEnded?: (sessionId: string) => void;
+}
+
 const componentKeys: Keys<ChainComponent> = {
   name: true,
   start: true,

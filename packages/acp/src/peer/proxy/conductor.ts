@@ -13,13 +13,14 @@ import { Chain } from "./chain.ts";
 import {
   type ChainComponent,
   type ChainPart,
+  type ChainStageComponent,
   componentOf,
   flattened,
   isAgent,
   markChain,
 } from "./component.ts";
 import type { WatchHops } from "./hops.ts";
-import { successorClient } from "./successor-client.ts";
+import { type SuccessorClient, successorClient } from "./successor-client.ts";
 
 /** A chain, made by `conductor()`. It is served as an agent is, and can be a part of another chain. */
 export interface Conductor extends ServedAgent, Between {}
@@ -70,7 +71,6 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
   const { name = "conductor", log, watch } = options;
   const all = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
   const flat = flattened(all);
-  const components = joinedAgents(flat, guardedLog(log));
   const editions = options.editions ?? editionsOf(flat.at(-1));
   const made: Conductor = {
     definition: { name, ...(log && { log }) },
@@ -86,7 +86,12 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
     ...served(
       name,
       (transport, outer) =>
-        new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch }),
+        new Chain(transport, {
+          components: joinedAgents(flat, guardedLog(log ?? outer)),
+          editions,
+          log: guardedLog(log ?? outer),
+          watch,
+        }),
     ),
   };
   markChain(made, flat);
@@ -102,33 +107,33 @@ function editionsOf(last: ChainComponent | undefined): Editions | undefined {
 
 /**
  * Agents that stand one behind another are one agent for the chain: the first of them has the client, and prompts the next one
- * by `turn.successor`.
+ * by `turn.successor`. Made for each client.
  */
-function joinedAgents(components: readonly ChainComponent[], log: Log): readonly ChainComponent[] {
+function joinedAgents(components: readonly ChainComponent[], log: Log): readonly ChainStageComponent[] {
   const first = components.findIndex(isAgent);
   const front = components[first];
   const behind = components.slice(first + 1);
   if (front === undefined || behind.length === 0) return components;
   const agent = front.start as ServedAgent; // isAgent has found it
+  let successor: SuccessorClient | undefined;
+  const startBehind = (): Transport => {
+    const [end, chainEnd] = memoryPair();
+    new Chain(chainEnd, {
+      components: joinedAgents(behind, log),
+      editions: undefined,
+      log,
+      watch: undefined,
+    });
+    return end;
+  };
   const start = (): Transport => {
     const [near, far] = memoryPair();
-    const successor = successorClient(
-      front.name,
-      () => {
-        const [end, chainEnd] = memoryPair();
-        new Chain(chainEnd, {
-          components: joinedAgents(behind, log),
-          editions: undefined,
-          log,
-          watch: undefined,
-        });
-        return end;
-      },
-      log,
-    );
-    const { closed } = agent.connect(far, { successor });
-    void closed.then(() => successor.close());
+    const mine = successorClient(front.name, startBehind, log);
+    successor = mine;
+    const { closed } = agent.connect(far, { successor: mine });
+    void closed.then(() => mine.close());
     return near;
   };
-  return [...components.slice(0, first), { ...front, start }];
+  const sessionEnded = (sessionId: string): void => successor?.ended(sessionId);
+  return [...components.slice(0, first), { ...front, start, sessionEnded }];
 }
