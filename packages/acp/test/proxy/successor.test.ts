@@ -3,9 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Agent, agent, client, type Edition, RequestError } from "../../src/index.ts";
-import { conductor, type OnExit } from "../../src/proxy.ts";
+import {
+  type ChainPart,
+  type ConductorOptions,
+  conductor,
+  type OnExit,
+  type WatchHops,
+} from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import type { Transport } from "../../src/transport.ts";
+import type { Wire } from "../support/raw-line-peer.ts";
 import { byHand, introductions, said } from "./chained.ts";
 
 for (const edition of ["v1", "v2"] as const satisfies readonly Edition[]) {
@@ -221,4 +228,54 @@ test("closing a session closes the one behind it, and no other", async () => {
   assert.deepEqual(closed, [behindA]);
   assert.equal(await b.prompt("3"), behindB);
   await connection.close();
+});
+
+test("a watched chain shows the hop between two agents too, behind those before it", async () => {
+  const hops = new Map<string, number>();
+  const methods: unknown[] = [];
+  const chain = conductor(
+    [
+      { name: "lead", start: lead },
+      { name: "worker", start: echoes().start },
+    ],
+    {
+      watch({ hop, place, message }) {
+        hops.set(hop, place);
+        if (hop === "lead > worker") methods.push((message as { method?: string }).method);
+      },
+    },
+  );
+  const connection = await client({ name: "app", version: "1" }).connect(chain);
+  const session = await connection.newSession({ cwd: "/" });
+  assert.equal(await session.prompt("hi").text(), "worker 1: hi");
+  assert.deepEqual(
+    [...hops],
+    [
+      ["the client > lead", 0],
+      ["lead > worker", 1],
+    ],
+  );
+  assert.ok(methods.includes("session/prompt"));
+  await connection.close();
+});
+
+test("a chain of agents speaks its editions at every agent, by default those of the first one to the client", async () => {
+  const editionsOf = async (parts: readonly ChainPart[], options: ConductorOptions = {}) => {
+    const asked: unknown[] = [];
+    const watch: WatchHops = ({ message }) => {
+      const { method, params } = message as Wire;
+      if (method === "initialize") asked.push(params?.["protocolVersion"]);
+    };
+    const chain = conductor(parts, { ...options, watch });
+    const connection = await client({ name: "app", version: "1" }).connect(chain);
+    await (await connection.newSession({ cwd: "/" })).prompt("hi");
+    await connection.close();
+    return asked;
+  };
+  const worker = agent({ name: "worker", version: "1", prompt: () => undefined });
+  const inEdition = (edition: Edition, { definition }: Agent) =>
+    agent({ ...definition, editions: [edition] });
+  assert.deepEqual(await editionsOf([lead, worker]), [2, 2]);
+  assert.deepEqual(await editionsOf([lead, worker], { editions: ["v1"] }), [1, 1]);
+  assert.deepEqual(await editionsOf([inEdition("v1", lead), inEdition("v2", worker)]), [1, 2]);
 });

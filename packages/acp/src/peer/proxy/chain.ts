@@ -32,6 +32,8 @@ export interface ChainOptions {
   readonly editions: Editions | undefined;
   readonly log: Log;
   readonly watch: WatchHops | undefined;
+  /** Of a chain behind an agent: who is its client, and how many hops are before it. */
+  readonly firstHop?: { readonly from: string; readonly place: number };
 }
 
 type Role = "alone" | "component";
@@ -190,15 +192,16 @@ export class Chain implements StageHost {
 
   /** Connects each stage with its neighbours. Returns the port of the first one. */
   #connect(stages: readonly Stage[], role: Role): Port {
-    const { watch } = this.#options;
+    const { watch, firstHop = { from: "the client", place: 0 } } = this.#options;
     const upstream = this.#upstream;
     const behind = role === "component" ? upstream.successor.port : nobodyBehind;
-    const names = ["the client", ...stages.map(({ name }) => name), "what is behind"];
-    const hop = (port: Port, place: number, from: Side): Port => {
+    const names = [firstHop.from, ...stages.map(({ name }) => name), "what is behind"];
+    const hop = (port: Port, at: number, from: Side): Port => {
       if (watch === undefined) return port;
-      const name = `${names[place]} > ${names[place + 1]}`;
+      const name = `${names[at]} > ${names[at + 1]}`;
+      const place = firstHop.place + at;
       const note = (by: Side, message: object): void => watch({ hop: name, place, from: by, message });
-      return watched(port, from, note, ids[place] ?? { next: 1 });
+      return watched(port, from, note, ids[at] ?? { next: 1 });
     };
     const ids = names.map(() => ({ next: 1 }));
     for (const [i, stage] of stages.entries()) {
