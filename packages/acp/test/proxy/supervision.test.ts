@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agent } from "../../src/index.ts";
-import type { Transport } from "../../src/jsonrpc/transport.ts";
+import type { Sink, Transport } from "../../src/jsonrpc/transport.ts";
 import { type AcpProxy, conductor, type OnExit, proxy, refuse } from "../../src/proxy.ts";
 import { webPlatform } from "../../src/transport/byte-channel.ts";
 import { byteTransport } from "../../src/transport/byte-transport.ts";
@@ -367,6 +367,56 @@ test("too much for a component that is being started ends the chain with its nam
   for (let i = 0; i < 40; i++) client.notify("_acme/note", { large });
   assert.match((await client.answered(1)).error?.message ?? "", /^slow: too much waits for it/);
   assert.match((await connection.closed).message, /^slow: too much waits for it/);
+});
+
+test("what is cancelled while it waits for a component does not count any more (P27)", async () => {
+  const part = byHand();
+  const { client, chain } = chained([{ name: "slow", start: part.start }]);
+  client.request("hello", "initialize", hello[1]);
+  await part.peer(0);
+  const large = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 40; i++) {
+    client.request(i, "_acme/ask", { large });
+    client.notify("$/cancel_request", { requestId: i });
+    assert.equal((await client.answered(i)).error?.code, -32800);
+  }
+  await chain.close();
+});
+
+test("what was sent before a component went away again does not count any more (P27)", async () => {
+  const hand = byHand(rustProxy(rust5));
+  let starts = 0;
+  let sent = 0;
+  // the second one goes away while it gets what waited
+  const start = () => {
+    const inner = hand.start();
+    const number = ++starts;
+    let sink: Sink | undefined;
+    return wrapTransport(inner, {
+      start(given) {
+        sink = given;
+        inner.start(given);
+      },
+      send(message, text, isLine) {
+        const { method } = message as Wire;
+        if (method === "_acme/note" && number === 2 && ++sent === 15)
+          sink?.end({ kind: "error", error: new Error("gone") });
+        return inner.send(message, text, isLine);
+      },
+    });
+  };
+  const made = await opened([{ name: "mortal", start, onExit: "restart" }]);
+  const { client, agent, chain } = made;
+  const large = "x".repeat(1024 * 1024);
+  void hand.peers[0]?.close();
+  for (let i = 0; i < 20; i++) client.notify("_acme/note", { large });
+  await hand.peer(2);
+  await agent.next(({ params }) => params?.["i"] === undefined && params?.["large"] !== undefined);
+  await works(made, "next");
+  void hand.peers[2]?.close();
+  for (let i = 0; i < 20; i++) client.notify("_acme/note", { large, i });
+  await agent.next(({ params }) => params?.["i"] === 19);
+  await chain.close();
 });
 
 test("a policy is never bypassed and never open, whoever says that it is one", async () => {
