@@ -7,6 +7,7 @@ import type { Sink, Transport } from "../../src/jsonrpc/transport.ts";
 import { type AcpProxy, conductor, type OnExit, proxy, refuse } from "../../src/proxy.ts";
 import { webPlatform } from "../../src/transport/byte-channel.ts";
 import { byteTransport } from "../../src/transport/byte-transport.ts";
+import { lateTransport } from "../../src/transport/late-transport.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import { wrapTransport } from "../../src/transport/wrap-transport.ts";
 import { bytePipe } from "../support/byte-pipe.ts";
@@ -384,13 +385,13 @@ test("what is cancelled while it waits for a component does not count any more (
 });
 
 test("what was sent before a component went away again does not count any more (P27)", async () => {
-  const hand = byHand(rustProxy(rust5));
-  let starts = 0;
+  const { part, peers, peer } = mortal("restart");
+  const third = Promise.withResolvers<void>();
   let sent = 0;
-  // the second one goes away while it gets what waited
   const start = () => {
-    const inner = hand.start();
-    const number = ++starts;
+    const number = peers.length + 1;
+    if (number === 3) return lateTransport(() => third.promise.then(part.start));
+    const inner = part.start();
     let sink: Sink | undefined;
     return wrapTransport(inner, {
       start(given) {
@@ -399,23 +400,25 @@ test("what was sent before a component went away again does not count any more (
       },
       send(message, text, isLine) {
         const { method } = message as Wire;
-        if (method === "_acme/note" && number === 2 && ++sent === 15)
+        // the second one goes away while it gets what waited
+        if (number === 2 && method === "_acme/note" && ++sent === 15)
           sink?.end({ kind: "error", error: new Error("gone") });
         return inner.send(message, text, isLine);
       },
     });
   };
-  const made = await opened([{ name: "mortal", start, onExit: "restart" }]);
-  const { client, agent, chain } = made;
+  const { client, agent, chain } = await opened([{ ...part, start }]);
   const large = "x".repeat(1024 * 1024);
-  void hand.peers[0]?.close();
-  for (let i = 0; i < 20; i++) client.notify("_acme/note", { large });
-  await hand.peer(2);
-  await agent.next(({ params }) => params?.["i"] === undefined && params?.["large"] !== undefined);
-  await works(made, "next");
-  void hand.peers[2]?.close();
+  await peers[0]?.close();
   for (let i = 0; i < 20; i++) client.notify("_acme/note", { large, i });
-  await agent.next(({ params }) => params?.["i"] === 19);
+  await peer(1);
+  while (sent < 15) await new Promise(setImmediate);
+  for (let i = 20; i < 40; i++) client.notify("_acme/note", { large, i });
+  client.request("last", "_acme/ask", {});
+  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+  third.resolve();
+  agent.answer(await agent.asked("_acme/ask"), {});
+  assert.deepEqual((await client.answered("last")).result, {});
   await chain.close();
 });
 
