@@ -14,6 +14,7 @@ import { bytePipe } from "../support/byte-pipe.ts";
 import { Random } from "../support/random.ts";
 import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
 import {
+  brief,
   byHand,
   chained,
   empty,
@@ -286,6 +287,55 @@ for (const [how, capabilities] of [
   });
 }
 
+for (const version of [1, 2] as const) {
+  test(`a cancel while a restarted agent reopens the session ends the prompts that wait, and the agent never gets them (v${version}; P26)`, async () => {
+    const { client, agent: starting, agents, chain } = chained(empty(1), { onExit: "restart" });
+    const introduction = {
+      1: { protocolVersion: 1, agentCapabilities: { sessionCapabilities: { resume: {} } } },
+      2: introductions[2],
+    }[version];
+    client.request(0, "initialize", hello[version]);
+    const first = await starting;
+    first.answer(await first.asked("initialize"), introduction);
+    await client.answered(0);
+    await newSession(client, first, "s");
+    await newSession(client, first, "t");
+    client.request("lost", "session/prompt", prompt("s", "zero"));
+    await first.asked("session/prompt");
+    await first.close();
+    await client.answered("lost");
+    client.request(1, "session/prompt", prompt("s", "one"));
+    client.request(2, "session/prompt", prompt("t", "two"));
+    while (agents.length < 2) await new Promise(setImmediate);
+    const second = agents[1] as RawLinePeer;
+    second.answer(await second.asked("initialize"), introduction);
+    const [reopeningS, reopeningT] = [
+      await second.asked("session/resume"),
+      await second.asked("session/resume"),
+    ];
+    client.request(3, "session/prompt", prompt("s", "three"));
+    client.notify("session/cancel", { sessionId: "s" });
+    client.notify("_acme/note", { sessionId: "t" });
+    for (const id of [1, 3]) {
+      const { result, error } = await client.answered(id);
+      if (version === 1) assert.deepEqual(result, { stopReason: "cancelled" });
+      else assert.equal(error?.code, -32800);
+    }
+    second.answer(reopeningS, {});
+    second.answer(reopeningT, {});
+    second.answer(await second.asked("session/prompt"), { stopReason: "end_turn" });
+    await client.answered(2);
+    // the session goes on
+    await works({ client, agent: second }, "next");
+    assert.deepEqual(second.got.slice(3).map(brief), [
+      "session/prompt two",
+      "_acme/note",
+      "session/prompt next",
+    ]);
+    await chain.close();
+  });
+}
+
 test("an agent that goes away ends the chain with its name, and answers what is open (P26)", async () => {
   const { client, agent, connection } = await opened(empty(2));
   client.request(1, "session/prompt", prompt("s", "go"));
@@ -401,8 +451,7 @@ test("what was sent before a component went away again does not count any more (
       send(message, text, isLine) {
         const { method } = message as Wire;
         // the second one goes away while it gets what waited
-        if (number === 2 && method === "_acme/note" && ++sent === 15)
-          sink?.end({ kind: "error", error: new Error("gone") });
+        if (number === 2 && method === "_acme/note" && ++sent === 15) sink?.end({ kind: "closed" });
         return inner.send(message, text, isLine);
       },
     });

@@ -3,6 +3,7 @@
 import type { Call } from "../../forward/call.ts";
 import type { Port, Taker, WireError } from "../../forward/port.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type { PassedAnswer } from "../../jsonrpc/passed-call.ts";
 
 interface Waiting {
   readonly call: Call;
@@ -71,6 +72,14 @@ export class WaitingRoom implements Port {
     this.#isOpen = false;
     this.#refusal = error;
     this.fail(error);
+  }
+
+  /** Answers what waits and is withdrawn by a cancel, each with its own answer. The last one first. */
+  withdraw(answerTo: (method: string) => PassedAnswer | undefined): void {
+    for (const waiting of [...this.#waiting].reverse()) {
+      const answer = waiting.taker && answerTo(waiting.call.method);
+      if (answer !== undefined && this.#remove(waiting)) waiting.taker?.(answer);
+    }
   }
 
   notify(call: Call) {
