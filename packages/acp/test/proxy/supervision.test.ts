@@ -487,6 +487,23 @@ test("a policy is never bypassed and never open, whoever says that it is one", a
   assert.throws(() => proxy({ name: "rules", version: "1", policy: true, errors: "open" }), /cannot be open/);
 });
 
+test("an agent is never bypassed: that is refused with the reason", async () => {
+  const words = /^conductor: a stands at the end of the chain and cannot be bypassed: nothing is behind it/;
+  const inProcess = agent({ name: "a", version: "1", prompt: () => undefined });
+  const part = { name: "a", start: inProcess, onExit: "bypass" } as const;
+  assert.throws(() => conductor([...empty(1), part]), { name: "TypeError", message: words });
+  const inner = conductor([...empty(1), inProcess]);
+  assert.throws(() => conductor([{ ...part, start: inner }]), { name: "TypeError", message: words });
+  // a program may be a proxy: that is known when a client initialises
+  const { client, chain } = chained(empty(1), { onExit: "bypass" });
+  client.request(1, "initialize", hello[1]);
+  assert.match(
+    (await client.answered(1)).error?.message ?? "",
+    /^the agent stands at the end of the chain and cannot be bypassed/,
+  );
+  await chain.close();
+});
+
 /** A proxy of ours as a program of its own. */
 const asProgram = (made: Pick<AcpProxy, "connect">) => () => {
   const [near, far] = memoryPair();

@@ -16,7 +16,13 @@ import { memoryPair } from "../../transport/memory.ts";
 import { noticed } from "../../transport/wrap-transport.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
-import { type ChainComponent, type ChainStageComponent, isAgent, isProxy } from "./component.ts";
+import {
+  bypassRefusal,
+  type ChainComponent,
+  type ChainStageComponent,
+  isAgent,
+  isProxy,
+} from "./component.ts";
 import { ComponentStage } from "./component-stage.ts";
 import { generationOfInitialize } from "./generations.ts";
 import { type WatchHops, watched } from "./hops.ts";
@@ -131,6 +137,8 @@ export class Chain implements StageHost {
       [proxies, agent] = withAgent(components);
       if (agent === undefined)
         return `${last?.name ?? "this chain"} is a proxy with no agent behind it: put an agent behind it, or make it a part of a chain`;
+      const refused = bypassRefusal(agent);
+      if (refused !== undefined) return refused;
     }
     const stages = proxies.map((component) => this.#proxyStage(component));
     if (agent !== undefined) stages.push(this.#agentStage(agent));

@@ -115,6 +115,12 @@ function checked(component: ChainComponent): ChainComponent {
   return component;
 }
 
+/** Why this agent cannot be bypassed, if that was asked for. */
+export function bypassRefusal({ name, onExit }: ChainComponent): string | undefined {
+  if (onExit !== "bypass") return undefined;
+  return `${name} stands at the end of the chain and cannot be bypassed: nothing is behind it. Set onExit to "restart" or "fail"`;
+}
+
 export function isPolicy({ policy, start }: ChainComponent): boolean {
   return policy === true || (isProxy(start) && start.definition.policy === true);
 }

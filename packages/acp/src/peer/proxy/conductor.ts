@@ -11,6 +11,7 @@ import { type ServedAgent, served } from "../agent/served-agent.ts";
 import type { Between } from "../base/own-proxies.ts";
 import { Chain, type ChainOptions } from "./chain.ts";
 import {
+  bypassRefusal,
   type ChainComponent,
   type ChainPart,
   type ChainStageComponent,
@@ -71,6 +72,10 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
   const { name = "conductor", log, watch } = options;
   const all = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
   const flat = flattened(all);
+  for (const each of flat) {
+    const refused = isAgent(each) ? bypassRefusal(each) : undefined;
+    if (refused !== undefined) throw new TypeError(`conductor: ${refused}`);
+  }
   const made: Conductor = {
     definition: { name, ...(log && { log }) },
     between(client, agent, spoken) {
