@@ -340,7 +340,7 @@ export class ProxiedLink {
   }
 
   #noteAnswer(frame: Frame): void {
-    const { method, answer, request, session: sessionId, opens } = frame;
+    const { method, answer, request, opens } = frame;
     const session = this.#session(frame);
     if (method === "initialize" && answer?.result !== undefined) {
       const version = answeredVersion(answer.result);
@@ -357,8 +357,7 @@ export class ProxiedLink {
       if (error === undefined) this.#definition.opened?.(setup, session?.seen, undefined);
       else this.#definition.opened?.(setup, undefined, errorFromWire(method, error));
     }
-    const isOver = methodTable.get(method)?.session === "closes" && answer?.error === undefined;
-    if (isOver && sessionId !== undefined) this.#sessions.delete(sessionId);
+    this.#sessions.answered(frame);
     const prompt = request && this.#prompts.get(request);
     if (request === undefined || prompt === undefined || session === undefined) return;
     this.#prompts.delete(request);
