@@ -1,8 +1,9 @@
 // The sessions that a proxy has seen, with what its definition keeps for each.
 
-import type { Side } from "../../forward/frame.ts";
+import type { Frame, Side } from "../../forward/frame.ts";
 import type { Link } from "../../forward/link.ts";
 import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import { type EditionReader, messageOf, type SessionReader } from "./edition-reader.ts";
 import type { ProxiedSession, ProxyDefinition } from "./proxy-definition.ts";
 
@@ -10,6 +11,8 @@ export interface SeenSession {
   readonly reader: SessionReader;
   readonly seen: ProxiedSession<unknown>;
   readonly activity: Readonly<Activity>;
+  /** The agent has it. */
+  isOpen: boolean;
 }
 
 /** What a proxy does in a session by itself. */
@@ -60,7 +63,12 @@ export class ProxiedSessions {
       request: (to, method, params) => this.#request(activity, to, method, params),
     };
     const data = this.#make?.(bare);
-    const session = { reader: reader.session(), seen: Object.assign(bare, { data }), activity };
+    const session = {
+      reader: reader.session(),
+      seen: Object.assign(bare, { data }),
+      activity,
+      isOpen: false,
+    };
     if (!isKept) return session;
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > maxSessions) {
@@ -70,8 +78,14 @@ export class ProxiedSessions {
     return session;
   }
 
-  delete(sessionId: string): void {
-    this.#sessions.delete(sessionId);
+  /** Notes what an answer opens or closes. A session that could not be opened is forgotten. */
+  answered({ method, opens, session: sessionId = "", answer }: Frame): void {
+    const session = this.#sessions.get(sessionId);
+    const isDone = answer?.error === undefined;
+    if (isDone && methodTable.get(method)?.session === "closes") this.#sessions.delete(sessionId);
+    else if (session === undefined || opens === undefined) return;
+    else if (isDone) session.isOpen = true;
+    else if (opens === "named session" && !session.isOpen) this.#sessions.delete(sessionId);
   }
 
   clear(): void {
