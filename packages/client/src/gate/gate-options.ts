@@ -41,16 +41,12 @@ export interface GateOptions {
   /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
   readonly remembered?: RememberedRules | undefined;
   readonly audit?: AuditLog | undefined;
-  /** Without one, everything that would be asked is refused at once. */
+  /** Default: the person of the client. Without either, everything that would be asked is refused at once. */
   readonly asker?: PermissionAsker | undefined;
   /** Asked before the asker, except about what is asked every time. Undefined where it leaves it open. */
   readonly reviewer?: ((question: PermissionQuestion) => Promise<PermissionReply>) | undefined;
-  /** The agent's name, for the audit log. */
-  readonly agent?: string | undefined;
   /** Whether it is the agent of this installation: what it says of why it asks is shown as the reason. Default false. */
   readonly isOwn?: boolean | undefined;
-  /** Whether the titles of the agent are its own and name a command or a tool exactly. Default: they are labels. */
-  readonly trustsTitles?: (() => boolean) | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */
   readonly own?: readonly string[] | undefined;
   /** The sandbox of commands, which are then allowed unless a rule says otherwise. Default: they run in none. */
