@@ -8,11 +8,13 @@ import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
+  /** Asks. Without a reply, nothing is allowed. */
   permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
 }
 
 /** The sandbox that the commands of a gate run in, where one can start. */
 export interface GateSandbox {
+  /** What commands may do in it. */
   readonly profile: SessionSandboxOptions["profile"];
   /** Told in a line what a person should know: that none can start, or what a command left behind. */
   tell?(text: string): void;
@@ -29,6 +31,7 @@ export interface UnsavedTexts {
 export interface GateOptions {
   /** Directories beside those of the session, which the user has declared. Absolute. */
   readonly extraRoots?: readonly string[] | undefined;
+  /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
   readonly overlay?: UnsavedTexts | undefined;
   /** Called with the path of each file before the gate writes it, such as to keep what is there. It must not reject. */
   readonly beforeWrite?: ((path: string) => Promise<void>) | undefined;
@@ -40,6 +43,7 @@ export interface GateOptions {
   readonly workspaceRules?: ((root: string) => readonly Rule[]) | undefined;
   /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
   readonly remembered?: RememberedRules | undefined;
+  /** The log of decisions and effects. Default: none. */
   readonly audit?: AuditLog | undefined;
   /** Default: the person of the client. Without either, everything that would be asked is refused at once. */
   readonly asker?: PermissionAsker | undefined;
@@ -53,5 +57,6 @@ export interface GateOptions {
   readonly sandbox?: GateSandbox | undefined;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number | undefined;
+  /** The time, for rules that expire. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
 }

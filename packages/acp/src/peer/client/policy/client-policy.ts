@@ -75,7 +75,9 @@ export interface PolicyContext extends RequestContext {
 
 /** Files and terminals for one session. */
 export interface PolicyServices {
+  /** The files that agents may read and write. */
   readonly files: ClientFiles;
+  /** Runs commands for agents. */
   readonly terminals: Terminals;
 }
 

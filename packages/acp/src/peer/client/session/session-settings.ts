@@ -1,7 +1,8 @@
 // What a session needs of the client that opens it.
 
 import type { Log } from "../../../jsonrpc/connection-options.ts";
-import type { Permissions } from "../policy/permissions.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
+import type { ClientSession } from "./client-session.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
 
 export interface OpenSessionSettings {
@@ -14,7 +15,11 @@ export interface OpenSessionSettings {
   /** Whether the agent says which options there are. */
   readonly listsOptions: boolean;
   /** Told of updates that are not text, of prompts, and that the user has cancelled. */
-  readonly policy: Pick<Permissions, "observe" | "prompted" | "cancel">;
+  readonly policy: {
+    observe(session: ClientSession, update: SessionUpdate): void;
+    prompted(session: ClientSession): void;
+    cancel(session: ClientSession): void;
+  };
   /** Called when the session has been closed. */
   closed(sessionId: string): void;
 }
