@@ -1,7 +1,6 @@
 // Exports for Parley's own packages only, without compatibility between versions: sessions, the gate and the history.
 
 export { directoryIdentity } from "./gate/gate-state.ts";
-export { reviewer } from "./gate/reviewer.ts";
 export { costText } from "./history/cost-text.ts";
 export { isSameAgent } from "./history/history-record.ts";
 export { type BegunSession, type ManagedRecorder, managedRecorder } from "./history/managed-recorder.ts";

@@ -10,6 +10,7 @@ export {
   permissionPolicy,
 } from "./gate/permission-policy.ts";
 export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
+export { type ReviewerOptions, reviewer } from "./gate/reviewer.ts";
 export type { VetoAnswer } from "./gate/veto.ts";
 export { describeRule, type Verdict } from "./rules/decide-by-rules.ts";
 export { enforcementOf, type RuleEnforcement, type RuleMount } from "./rules/enforcement.ts";

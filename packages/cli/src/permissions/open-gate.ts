@@ -4,7 +4,7 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { optional } from "@parley/acp/jsonrpc";
 import { auditLog } from "@parley/client/audit";
-import { reviewer } from "@parley/client/internal";
+
 import {
   type Gate,
   type GateOptions,
@@ -12,6 +12,7 @@ import {
   type Rule,
   RuleError,
   rememberedRules,
+  reviewer,
 } from "@parley/client/policy";
 import {
   auditFolder,
