@@ -1,10 +1,6 @@
 // Exports for Parley's own packages only, without compatibility between versions: sessions, the gate and the history.
 
-export type { Decision } from "./gate/decision.ts";
-export { type Gate, permissionGate } from "./gate/gate.ts";
-export type { GateOptions, PermissionAsker } from "./gate/gate-options.ts";
 export { directoryIdentity } from "./gate/gate-state.ts";
-export { reviewer } from "./gate/reviewer.ts";
 export { costText } from "./history/cost-text.ts";
 export { isSameAgent } from "./history/history-record.ts";
 export { type BegunSession, type ManagedRecorder, managedRecorder } from "./history/managed-recorder.ts";
@@ -15,10 +11,8 @@ export { beginsWork } from "./managed/entry-filter.ts";
 export { type ManagedConnection, manageAgent } from "./managed/manage-agent.ts";
 export type {
   ManageAgentOptions,
-  ManagedGate,
   ManagedSessionOptions,
   RecordedSession,
 } from "./managed/managed-options.ts";
 export type { ManagedPrompt } from "./managed/managed-prompt.ts";
 export type { ManagedSession } from "./managed/managed-session.ts";
-export type { Verdict } from "./rules/decide-by-rules.ts";

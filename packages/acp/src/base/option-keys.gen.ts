@@ -44,7 +44,7 @@ export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpSe
 export const sessionQueryKeys: Keys = { cwd: true, archived: true, cursor: true, _meta: true, signal: true };
 
 /** The options of `ClientDefinition` (peer/client/client-definition.ts). */
-export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, mcp: true, permitTool: true, mcpReceipt: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
+export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, mcp: true, mcpReceipt: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
 
 /** Those of its groups. */
 export const clientDefinitionGroups: Readonly<Record<string, Keys>> = {

@@ -7,8 +7,9 @@ import type { AgentSandbox } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { allSessions, isSameAgent, type ManagedConnection } from "@parley/client/internal";
 import { commandEntry } from "@parley/client/launch";
-import { enforcementOf, type Rule, type RuleMount } from "@parley/client/policy";
+import type { Rule } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
+import { mountsOf } from "../permissions/policy-rules.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 import type { LiveHistory } from "./live-history.ts";
@@ -64,10 +65,7 @@ export function agentSandbox(
 ): AgentSandbox | undefined {
   if (!sandboxesAgent && !(entry.transport === "stdio" && entry.sandbox === true)) return undefined;
   const roots = [cwd, ...extraRoots];
-  const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
-  const paths = (access: RuleMount["access"]) =>
-    mounts.flatMap((each) => (each.access === access ? [each.path] : []));
-  return { roots, hide: paths("none"), readOnly: paths("read") };
+  return { roots, ...mountsOf(rules, roots) };
 }
 
 /** Options that our own agent needs when it starts. */

@@ -6,15 +6,13 @@ import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
 import type {
-  Decision,
   ManagedConnection,
   ManagedSession,
   ManagedSessionOptions,
-  PermissionAsker,
   RecordedSession,
 } from "@parley/client/internal";
-import { agentEnvironment, hasExactTitles } from "@parley/client/launch";
-import { deferredGate } from "../permissions/deferred-gate.ts";
+import { agentEnvironment } from "@parley/client/launch";
+import type { Decision, PermissionAsker } from "@parley/client/policy";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -133,7 +131,7 @@ export class LiveAgent {
         name: "parley",
         version: ownVersion(),
         cwd: target.cwd,
-        gate: deferredGate(opening, () => this.#gate),
+        policy: async () => (await opening).gate,
         ...optional({
           asker,
           elicit: asker?.elicit,
@@ -290,7 +288,6 @@ export class LiveAgent {
       extraRoots,
       agent: entry.name,
       isOwn: this.isOwn,
-      trustsTitles: () => hasExactTitles(entry, this.#running?.info?.name),
       warn: notice,
       beforeWrite: this.#given.beforeWrite,
       // read when the session starts, so that the agent cannot change them

@@ -11,13 +11,13 @@ import { rules } from "../../test/support/gate-probe.ts";
 import { managed, patience, runs } from "../../test/support/managed-probe.ts";
 import { openHistory } from "../history.ts";
 import {
-  type ManagedGate,
+  type ManageAgentOptions,
   type ManagedPrompt,
   type ManagedSession,
   managedRecorder,
-  permissionGate,
   recordingHistory,
 } from "../internal.ts";
+import { permissionGate } from "../policy.ts";
 
 const rounds = inSoak(3, 20);
 const cwd = tmpdir();
@@ -55,9 +55,9 @@ const points: Readonly<Record<CrashPoint, Expected>> = {
 };
 
 const terminals = permissionGate({ rules: rules("allow exec **") });
-const gate: ManagedGate = {
-  permission: ({ options }) => options[0]?.optionId,
-  services: (session) => terminals.services(session),
+const asked: Pick<ManageAgentOptions, "requestPermission" | "policy"> = {
+  requestPermission: ({ options }) => options[0]?.optionId,
+  policy: { decide: () => "ask", services: (session) => terminals.services(session) },
 };
 
 suite("an agent that is killed", { concurrency: 4 }, () => {
@@ -70,7 +70,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       const recorder = managedRecorder(history, { agent: { name: "crashing" }, failed });
       const deaths = tally();
       const { agent } = await managed(t, crashing.entry, {
-        gate,
+        ...asked,
         recorder,
         maxRestarts: 1_000,
         backoffMs: 0,

@@ -260,6 +260,7 @@ export class ProxiedLink {
     const session = this.#session(frame);
     if (session === undefined) return this.#unread(frame);
     const ask = this.#read(() => reader.permission(copied(frame, params)));
+    if (ask !== undefined) this.#sessions.asked(ask, params);
     return ask && askedPermission(hook, reader, { frame, params, ask, session: session.seen });
   }
 

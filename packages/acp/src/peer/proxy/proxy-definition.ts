@@ -118,6 +118,14 @@ export interface ProxiedSession<Data = undefined> {
   notify(to: Side, method: string, params: object): void;
   /** Sends a request to one side. Rejects with a `RequestError` if it fails. */
   request(to: Side, method: string, params: object): Promise<unknown>;
+  /**
+   * Asks the user: the client shows the question and its options. A question that the hook `permission` was given is sent as the
+   * agent sent it. Withdraws the question when the signal aborts. Rejects with a `RequestError` if the client fails.
+   */
+  ask(
+    question: PermissionRequest,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<PermissionOutcome>;
 }
 
 /** A message of any method, as it is on the wire. */

@@ -5,7 +5,7 @@ import { reviewKey } from "@parley/acp/extensions";
 import type { PermissionSubject } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { AgentProblem, ManagedAgentEvent } from "@parley/client";
-import type { Decision } from "@parley/client/internal";
+import type { Decision } from "@parley/client/policy";
 import { parentCallOf } from "../../draw/tool-card.ts";
 import { type AgentTarget, agentTarget } from "../../live/agent-target.ts";
 import { eventReporter, UnreadOutput } from "../../live/event-reporter.ts";
