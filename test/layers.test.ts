@@ -32,13 +32,14 @@ const layerMayImport: Readonly<Record<string, readonly string[]>> = {
   redact: ["base"],
   wire: ["base", "validation"],
   model: ["base", "jsonrpc", "validation"],
+  log: ["base", "jsonrpc", "model"],
   view: ["base", "jsonrpc", "validation", "wire", "model"],
   edition: ["base", "jsonrpc", "validation", "wire", "model"],
   transport: ["base", "jsonrpc", "validation", "wire", "model"],
   forward: ["base", "jsonrpc"],
-  peer: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "forward"],
-  testing: ["base", "jsonrpc", "model", "view", "transport"],
-  node: ["base", "jsonrpc", "validation", "wire", "model", "view", "edition", "transport", "forward", "peer"],
+  peer: ["base", "jsonrpc", "validation", "wire", "model", "log", "view", "edition", "transport", "forward"],
+  testing: ["base", "jsonrpc", "model", "log", "view", "transport"],
+  node: ["base", "jsonrpc", "validation", "wire", "model", "log", "view", "edition", "transport", "forward", "peer"],
 };
 
 /** Folders that never see one another, in either direction. */

@@ -1,6 +1,7 @@
 // Session stores: one in memory, and what a store of your own needs.
 
-export type { Entry, EntryBody } from "./model/entry.ts";
+export type { Author, Entry, EntryBody } from "./model/entry.ts";
 export { entryFormat, parseEntry, serializeEntry, upgradeEntry } from "./model/entry-format.ts";
-export { memoryStore } from "./model/memory-store.ts";
+export { emptyHead, foldHead, type HeadPlan, type HeadState, type OpenPrompt, type OpenQuestion } from "./model/head.ts";
+export { memoryStore } from "./log/memory-store.ts";
 export type * from "./model/store.ts";

@@ -111,9 +111,17 @@ function fromFormat0(stored: Stored): Stored {
 const bodies: Readonly<Record<EntryBody["kind"], (entry: Stored) => boolean>> = {
   update: ({ update }) => isObject(update) && typeof update["sessionUpdate"] === "string",
   prompt: ({ messageId, prompt }) => typeof messageId === "string" && Array.isArray(prompt),
+  inbox: ({ messageId, prompt }) => typeof messageId === "string" && Array.isArray(prompt),
   ask: (entry) => typeof entry["askId"] === "string" && isAnswerable(entry),
   answer: (entry) => typeof entry["askId"] === "string" && isAnswerable(entry),
+  question: ({ askId, state }) => typeof askId === "string" && typeof state === "string",
   result: ({ messageId, result }) => typeof messageId === "string" && isObject(result),
+  turn: ({ state }) => typeof state === "string",
+  member: ({ state, author }) => typeof state === "string" && isObject(author),
+  agent: ({ state }) => typeof state === "string",
+  imported: ({ count }) => typeof count === "number",
+  private: ({ name }) => typeof name === "string",
+  extension: ({ name }) => typeof name === "string",
 };
 
 function isAnswerable({ permission, elicitation }: Stored): boolean {

@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { StoredEntry } from "../../model/store.ts";
-import { unknownSession } from "../../model/store-rules.ts";
+import { unknownSession } from "../../log/store-rules.ts";
 import type { Database, List } from "./database.ts";
 import { entryFromWhole, isSpoken, type LongText, shortText, wholeText } from "./entry-text.ts";
 import { damagedSession, findSession, type SessionRow, sessionByKey } from "./session-rows.ts";

@@ -16,7 +16,7 @@ import {
   pageSize,
   patched,
   positionFromCursor,
-} from "../../model/store-rules.ts";
+} from "../../log/store-rules.ts";
 import { Database } from "./database.ts";
 import { addEntries, newEntry, readPages, removeEntries } from "./entry-rows.ts";
 import {

@@ -9,7 +9,7 @@ import {
   quotedId,
   sessionExists,
   unknownSession,
-} from "../../model/store-rules.ts";
+} from "../../log/store-rules.ts";
 import { type Claimant, isAlive, thisProcess } from "../process-claim.ts";
 import type { Database, Row } from "./database.ts";
 import { StoreError } from "./store-error.ts";

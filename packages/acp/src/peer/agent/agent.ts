@@ -8,7 +8,7 @@ import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText, type ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
-import { memoryStore } from "../../model/memory-store.ts";
+import { memoryStore } from "../../log/memory-store.ts";
 import type { Successor } from "../../model/successor.ts";
 import { servedBehind } from "../base/own-proxies.ts";
 import { hostedProviders } from "../mcp/hosted-servers.ts";

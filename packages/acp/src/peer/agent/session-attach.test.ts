@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
-import { memoryStore } from "../../model/memory-store.ts";
+import { memoryStore } from "../../log/memory-store.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import { McpNotices } from "../mcp/session-servers.ts";
 import { ServedSession } from "./served-session.ts";
