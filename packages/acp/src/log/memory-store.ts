@@ -47,8 +47,8 @@ import { agreedSeq, cursorText, following, placeOf, Wakers } from "./store-tail.
  */
 export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, MemorySession>();
-  // a cursor of another store is none of this one
-  const nonce = crypto.randomUUID().slice(0, 8);
+  const storeNonce = crypto.randomUUID().slice(0, 8);
+  let claims = 0;
   const moved = new Wakers();
   /** What each reader of `changes` has not read yet. */
   const unread = new Set<Set<string>>();
@@ -126,7 +126,8 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     const epoch = (session.epochs.at(-1)?.epoch ?? 0) + 1;
     // claims under which nothing was appended leave no trace
     if (session.epochs.at(-1)?.after === session.lastSeq) session.epochs.pop();
-    session.epochs.push({ epoch, nonce, after: session.lastSeq });
+    // a cursor of another store, or of a session that was deleted, is none of this one
+    session.epochs.push({ epoch, nonce: `${storeNonce}-${++claims}`, after: session.lastSeq });
     const since = Date.now();
     session.claim = { sessionId, epoch, since, ...(leaseMs === undefined ? {} : { until: since + leaseMs }) };
     const { since: _, ...claim } = session.claim;

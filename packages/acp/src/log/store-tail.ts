@@ -54,6 +54,10 @@ export function readLogCursor(cursor: string): LogPlace | undefined {
 export class Wakers {
   readonly #waiting = new Set<() => void>();
 
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
   wake(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();

@@ -4,12 +4,24 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
 import { serializeEntry } from "../../model/entry-format.ts";
-import type { StoredEntry } from "../../model/store.ts";
+import type { SessionStore, StoredEntry } from "../../model/store.ts";
 import { storeContract } from "../../testing/contracts/store-contract.ts";
 import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
-storeContract({ test, assert }, "SQLite store", () => sqliteStore({ path: freshPath() }));
+const paths = new WeakMap<SessionStore, string>();
+
+storeContract(
+  { test, assert },
+  "SQLite store",
+  () => {
+    const path = freshPath();
+    const store = sqliteStore({ path });
+    paths.set(store, path);
+    return store;
+  },
+  { reopen: (store) => sqliteStore({ path: paths.get(store) ?? "" }) },
+);
 
 const patience = { timeout: 60_000 };
 
