@@ -120,7 +120,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   const { session } = definition;
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
-  const live = new LiveSessions(definition, store);
+  const live = new LiveSessions(definition);
   const hosted = hostedProviders(definition.mcpServers ?? {}, definition.mcp);
   const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;

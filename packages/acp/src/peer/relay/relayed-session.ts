@@ -9,7 +9,7 @@ import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Meta } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
-import { plainTextHead } from "../agent/session/plain-text.ts";
+import { plainTextHead } from "../../log/plain-text.ts";
 import { withLost } from "../base/lost-note.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ConnectedSession } from "../client/connected-session.ts";
