@@ -59,6 +59,31 @@ export function* entriesOf(page: EntryPage, from: number, to: number): Generator
   }
 }
 
+/** The pages of the entries that end at or before a number, to be shared with another session. */
+export function pagesUpTo(
+  pages: readonly EntryPage[],
+  last: number,
+): { readonly pages: EntryPage[]; readonly lastSeq: number } {
+  const kept: EntryPage[] = [];
+  let lastSeq = 0;
+  for (const [at, page] of pages.entries()) {
+    if (page.seq > last) break;
+    const next = pages[at + 1];
+    if (next !== undefined && next.seq <= last + 1) {
+      kept.push(page);
+      lastSeq = next.seq - 1;
+      continue;
+    }
+    const whole = [...entriesOf(page, 1, Number.POSITIVE_INFINITY)];
+    const within = whole.filter(({ seq, through = seq }) => through <= last);
+    const end = within.at(-1);
+    if (end === undefined) break;
+    kept.push(within.length === whole.length ? page : entryPage(within));
+    lastSeq = end.through ?? end.seq;
+  }
+  return { pages: kept, lastSeq };
+}
+
 export function* pagesForwards(
   pages: readonly EntryPage[],
   { from, to, size }: WantedRange,

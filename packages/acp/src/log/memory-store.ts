@@ -1,59 +1,31 @@
 // A session store in memory, for tests and for applications that keep no history.
 
-import { normalPath } from "../base/normal-path.ts";
 import { optional } from "../base/objects.ts";
-import { type EntryPage, entriesOf, entryPage, pagesBackwards, pagesForwards } from "./entry-pages.ts";
-import { messageMatch, type SearchTerm, searchTerms } from "./message-search.ts";
 import type {
-  AppendOptions,
   Claim,
   ClaimOptions,
-  SessionHead,
-  SessionPage,
-  SessionQuery,
   SessionRecord,
   SessionStore,
   StoredCommand,
-  StoredEntry,
-  StoredSession,
   TailEvent,
 } from "../model/store.ts";
+import { pagesBackwards, pagesForwards, pagesUpTo } from "./entry-pages.ts";
+import { append, copyOf, type MemorySession, pageOf, stored } from "./memory-sessions.ts";
 import {
-  checkBatch,
+  agentSessionExists,
   checkCommand,
-  cursorAfter,
   fenced,
   forked,
   heldElsewhere,
-  isListed,
+  isSameJson,
   keyReused,
-  type ListPosition,
-  outOfSequence,
-  pageSize,
   patched,
-  positionFromCursor,
   rangeOf,
   readableCursor,
   sessionExists,
   unknownSession,
 } from "./store-rules.ts";
-import { agreedSeq, cursorText, type Epoch, following, placeOf, Wakers } from "./store-tail.ts";
-
-interface HeldSession {
-  record: SessionRecord;
-  /** The pages that it shares with other sessions are never changed. */
-  readonly pages: EntryPage[];
-  lastSeq: number;
-  readonly epochs: Epoch[];
-  /** Undefined when nobody holds it. */
-  claim: (Claim & { readonly since: number }) | undefined;
-  head: Pick<SessionHead, "state" | "position"> | undefined;
-  /** Most sessions have none of these. */
-  commands: StoredCommand[] | undefined;
-  seen: Map<string, number> | undefined;
-  wakers: Wakers | undefined;
-  isDeleted: boolean;
-}
+import { agreedSeq, cursorText, following, placeOf, Wakers } from "./store-tail.ts";
 
 /**
  * Makes a store that keeps sessions in memory, for tests and for agents that keep no history. Agents without a store use
@@ -74,11 +46,12 @@ interface HeldSession {
  * console.log(echo.definition.name, (await store.list()).sessions.length);
  */
 export function memoryStore(): SessionStore & AsyncDisposable {
-  const sessions = new Map<string, HeldSession>();
+  const sessions = new Map<string, MemorySession>();
   // a cursor of another store is none of this one
   const nonce = crypto.randomUUID().slice(0, 8);
   const moved = new Wakers();
-  let changed = new Set<string>();
+  /** What each reader of `changes` has not read yet. */
+  const unread = new Set<Set<string>>();
   let isClosed = false;
 
   function checkOpen(): void {
@@ -92,35 +65,35 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     moved.wake();
   }
 
-  function held(sessionId: string): HeldSession {
+  function held(sessionId: string): MemorySession {
     checkOpen();
     const session = sessions.get(sessionId);
     if (session === undefined) throw unknownSession(sessionId);
     return session;
   }
 
-  function touched(session: HeldSession): void {
+  function touched(session: MemorySession): void {
     session.wakers?.wake();
-    if (moved.isEmpty) return;
-    changed.add(session.record.sessionId);
+    for (const ids of unread) ids.add(session.record.sessionId);
     moved.wake();
   }
 
   function add(
     record: SessionRecord,
-    { pages, lastSeq }: Pick<HeldSession, "pages" | "lastSeq">,
+    { pages, lastSeq, head }: Pick<MemorySession, "pages" | "lastSeq" | "head">,
     options: ClaimOptions = {},
   ): Claim {
     checkOpen();
     const { sessionId } = record;
     if (sessions.has(sessionId)) throw sessionExists(sessionId);
-    const session: HeldSession = {
+    checkAgentSession(record);
+    const session: MemorySession = {
       record: copyOf(record),
       pages,
       lastSeq,
       epochs: [],
       claim: undefined,
-      head: undefined,
+      head,
       commands: undefined,
       seen: undefined,
       wakers: undefined,
@@ -131,7 +104,24 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     return claimOf(session, options);
   }
 
-  function claimOf(session: HeldSession, { leaseMs }: ClaimOptions): Claim {
+  function sessionOfAgent(
+    agent: string | undefined,
+    agentSessionId: string | undefined,
+  ): MemorySession | undefined {
+    if (agent === undefined || agentSessionId === undefined) return undefined;
+    for (const session of sessions.values()) {
+      const { record } = session;
+      if (record.agent === agent && record.agentSessionId === agentSessionId) return session;
+    }
+    return undefined;
+  }
+
+  function checkAgentSession({ sessionId, agent, agentSessionId }: SessionRecord): void {
+    const other = sessionOfAgent(agent, agentSessionId)?.record.sessionId;
+    if (other !== undefined && other !== sessionId) throw agentSessionExists(other);
+  }
+
+  function claimOf(session: MemorySession, { leaseMs }: ClaimOptions): Claim {
     const { sessionId } = session.record;
     const epoch = (session.epochs.at(-1)?.epoch ?? 0) + 1;
     // claims under which nothing was appended leave no trace
@@ -144,24 +134,24 @@ export function memoryStore(): SessionStore & AsyncDisposable {
   }
 
   /** Throws when the session was claimed again, or released. */
-  function checkHeld({ sessionId, epoch }: Claim): HeldSession {
+  function checkHeld({ sessionId, epoch }: Claim): MemorySession {
     const session = held(sessionId);
     if (session.claim?.epoch !== epoch) throw fenced(sessionId);
     return session;
   }
 
-  function isHeld({ claim }: HeldSession): boolean {
+  function isHeld({ claim }: MemorySession): boolean {
     return claim !== undefined && (claim.until === undefined || claim.until > Date.now());
   }
 
-  function checkFree(session: HeldSession, own?: Claim): void {
+  function checkFree(session: MemorySession, own?: Claim): void {
     const { claim } = session;
     if (claim === undefined || !isHeld(session) || claim.epoch === own?.epoch) return;
     throw heldElsewhere(session.record.sessionId, { since: claim.since });
   }
 
   async function* followed<Found>(
-    session: HeldSession,
+    session: MemorySession,
     load: () => { readonly found?: Found; readonly isOver?: boolean },
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Found, void> {
@@ -179,7 +169,7 @@ export function memoryStore(): SessionStore & AsyncDisposable {
 
   return {
     async create(record, options) {
-      return add(record, { pages: [], lastSeq: 0 }, options);
+      return add(record, { pages: [], lastSeq: 0, head: undefined }, options);
     },
     async get(sessionId) {
       checkOpen();
@@ -188,15 +178,14 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     },
     async find(agent, agentSessionId) {
       checkOpen();
-      for (const session of sessions.values()) {
-        const { record } = session;
-        if (record.agent === agent && record.agentSessionId === agentSessionId) return stored(session);
-      }
-      return undefined;
+      const session = sessionOfAgent(agent, agentSessionId);
+      return session && stored(session);
     },
     async patch(sessionId, patch) {
       const session = held(sessionId);
-      session.record = copyOf(patched(session.record, patch));
+      const record = copyOf(patched(session.record, patch));
+      checkAgentSession(record);
+      session.record = record;
       touched(session);
     },
     async list(query = {}) {
@@ -205,8 +194,10 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     },
     async fork(sessionId, record, options = {}) {
       const source = held(sessionId);
-      const lastSeq = Math.min(options.atSeq ?? source.lastSeq, source.lastSeq);
-      return add(forked(source.record, record), { pages: source.pages.slice(), lastSeq }, options);
+      const { atSeq = source.lastSeq } = options;
+      const origin = pagesUpTo(source.pages, atSeq);
+      const state = origin.lastSeq === source.lastSeq ? source.head?.state : undefined;
+      return add(forked(source.record, record), { ...origin, head: state && { state } }, options);
     },
     async delete(sessionId, claim) {
       checkOpen();
@@ -278,16 +269,16 @@ export function memoryStore(): SessionStore & AsyncDisposable {
       const session = held(sessionId);
       const command = copyOf(given);
       checkCommand(command);
-      session.commands ??= [];
-      const known = session.commands.find(
+      const known = session.commands?.find(
         ({ key, principal }) => key === command.key && principal === command.principal,
       );
       if (known !== undefined) {
-        if (JSON.stringify(known.body) !== JSON.stringify(command.body)) throw keyReused(command.key);
+        if (!isSameJson(known.body, command.body)) throw keyReused(command.key);
         return copyOf(known);
       }
       check?.(stored(session));
       const { key, principal, body } = command;
+      session.commands ??= [];
       const number = session.commands.length + 1;
       const added: StoredCommand = { number, time: Date.now(), key, body, ...optional({ principal }) };
       session.commands.push(added);
@@ -311,16 +302,23 @@ export function memoryStore(): SessionStore & AsyncDisposable {
       );
     },
     async *changes({ signal } = {}) {
-      yield* following<readonly string[]>(
-        async () => {
-          checkOpen();
-          const found = [...changed];
-          changed = new Set();
-          return found.length === 0 ? {} : { found };
-        },
-        (woken) => moved.wait(woken),
-        signal,
-      );
+      checkOpen();
+      const ids = new Set<string>();
+      unread.add(ids);
+      try {
+        yield* following<readonly string[]>(
+          async () => {
+            checkOpen();
+            const found = [...ids];
+            ids.clear();
+            return found.length === 0 ? {} : { found };
+          },
+          (woken) => moved.wait(woken),
+          signal,
+        );
+      } finally {
+        unread.delete(ids);
+      }
     },
     async seen(sessionId, principal, seq = 0) {
       const session = held(sessionId);
@@ -332,87 +330,4 @@ export function memoryStore(): SessionStore & AsyncDisposable {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function append(
-  session: HeldSession,
-  after: number,
-  entries: readonly StoredEntry[],
-  { state, settles = [], position }: AppendOptions,
-): void {
-  const { sessionId } = session.record;
-  checkBatch(sessionId, after, entries);
-  if (session.lastSeq !== after) {
-    if (!isStored(session, after, entries)) throw outOfSequence(sessionId, session.lastSeq, after);
-    return;
-  }
-  const last = entries.at(-1);
-  if (last !== undefined) {
-    session.pages.push(entryPage(entries));
-    session.lastSeq = last.through ?? last.seq;
-  }
-  if (state !== undefined || position !== undefined)
-    session.head = { ...session.head, ...optional({ state: state && copyOf(state), position }) };
-  for (const { number, outcome } of settles) {
-    const command = session.commands?.[number - 1];
-    if (command !== undefined && command.outcome === undefined && session.commands !== undefined)
-      session.commands[number - 1] = { ...command, outcome: copyOf(outcome) };
-  }
-}
-
-/** Whether the session has exactly these entries after the entry `after`. */
-function isStored({ pages, lastSeq }: HeldSession, after: number, entries: readonly StoredEntry[]): boolean {
-  const to = entries.at(-1);
-  if (to === undefined || (to.through ?? to.seq) > lastSeq) return false;
-  const range = rangeOf({ from: after + 1, to: to.seq, pageSize: entries.length }, lastSeq);
-  const [page] = pagesForwards(pages, range);
-  return JSON.stringify(page?.map(inOrder)) === JSON.stringify(entries.map(inOrder));
-}
-
-function inOrder({ format, seq, through, time, kind, tag, text }: StoredEntry): unknown {
-  return [format, seq, through, time, kind, tag, text];
-}
-
-function stored({ record, epochs, lastSeq, head }: HeldSession): StoredSession {
-  const cursor = cursorText(placeOf(epochs, lastSeq));
-  return { ...copyOf(record), head: { epoch: epochs.at(-1)?.epoch ?? 0, lastSeq, cursor, ...copyOf(head ?? {}) } };
-}
-
-function pageOf(sessions: readonly HeldSession[], query: SessionQuery): SessionPage {
-  const place = positionFromCursor(query);
-  const size = pageSize(query);
-  const cwd = query.cwd === undefined ? undefined : normalPath(query.cwd);
-  const terms = query.text === undefined ? undefined : searchTerms(query.text);
-  const found = sessions
-    .filter(({ record }) => cwd === undefined || normalPath(record.cwd) === cwd)
-    .filter(({ record }) => query.agent === undefined || record.agent === query.agent)
-    .filter(({ record }) => query.principal === undefined || (record.principal ?? null) === query.principal)
-    .filter(({ record }) => isListed(query, record.archived ?? false))
-    .filter(({ record }) => place === undefined || newestFirst(place, record) < 0)
-    .sort((one, other) => newestFirst(one.record, other.record));
-  const page: StoredSession[] = [];
-  for (const session of found) {
-    const match = terms && matchOf(session, terms);
-    if (terms !== undefined && match === undefined) continue;
-    if (page.length === size) {
-      const last = page.at(-1);
-      return { sessions: page, ...(last && { nextCursor: cursorAfter(last, query) }) };
-    }
-    page.push({ ...stored(session), ...optional({ match }) });
-  }
-  return { sessions: page };
-}
-
-function matchOf({ pages, lastSeq }: HeldSession, terms: readonly SearchTerm[]) {
-  return messageMatch(pages.flatMap((page) => [...entriesOf(page, 1, lastSeq)]), terms);
-}
-
-function newestFirst(one: ListPosition, other: ListPosition): number {
-  if (one.updatedAt !== other.updatedAt) return other.updatedAt - one.updatedAt;
-  if (one.sessionId === other.sessionId) return 0;
-  return one.sessionId > other.sessionId ? -1 : 1;
-}
-
-function copyOf<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value));
 }

@@ -2,8 +2,16 @@
 
 import { fromBase64, toBase64 } from "../base/base64.ts";
 import { normalPath } from "../base/normal-path.ts";
+import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
-import type { Command, ReadRange, SessionPatch, SessionQuery, SessionRecord, StoredEntry } from "../model/store.ts";
+import type {
+  Command,
+  ReadRange,
+  SessionPatch,
+  SessionQuery,
+  SessionRecord,
+  StoredEntry,
+} from "../model/store.ts";
 import { type LogPlace, readLogCursor } from "./store-tail.ts";
 
 /** An id as messages show it: ids may be long, and may hold anything. */
@@ -23,9 +31,15 @@ export function sessionExists(sessionId: string): RequestError {
   });
 }
 
+/** The agent's session belongs to another session already. */
+export function agentSessionExists(sessionId: string): RequestError {
+  const message = `the agent's session is that of session ${quotedId(sessionId)}: use that one, or delete it first`;
+  return new RequestError("conflict", message, { data: { reason: "agent_session_exists", sessionId } });
+}
+
 /** The session was claimed again, or its claim was released. */
 export function fenced(sessionId: string): RequestError {
-  const message = `session ${quotedId(sessionId)} was claimed again: nothing was stored; claim it before appending`;
+  const message = `the claim of session ${quotedId(sessionId)} has ended: nothing was stored; claim it again`;
   return new RequestError("conflict", message, { data: { reason: "fenced" } });
 }
 
@@ -35,8 +49,7 @@ export function heldElsewhere(
   { pid, since }: { readonly pid?: number; readonly since: number },
 ): RequestError {
   const who = pid === undefined ? "in this process" : `by process ${pid}`;
-  const message =
-    `session ${quotedId(sessionId)} is in use ${who} since ${new Date(since).toISOString()}: close it there first`;
+  const message = `session ${quotedId(sessionId)} is in use ${who} since ${new Date(since).toISOString()}: close it there first`;
   const holder = { since, ...(pid === undefined ? {} : { pid }) };
   return new RequestError("conflict", message, { data: { reason: "session_held", holder } });
 }
@@ -51,7 +64,7 @@ export function outOfSequence(sessionId: string, lastSeq: number, after: number)
 export function checkBatch(sessionId: string, after: number, entries: readonly StoredEntry[]): void {
   let expected = after + 1;
   for (const { seq, through = seq } of entries) {
-    if (seq !== expected || through < seq) {
+    if (seq !== expected || !Number.isSafeInteger(through) || through < seq) {
       const got = through === seq ? `${seq}` : `${seq} to ${through}`;
       const message = `session ${quotedId(sessionId)} goes on with entry ${expected}, got ${got}: nothing was stored`;
       throw new RequestError("conflict", message, { data: { reason: "out_of_sequence", lastSeq: after } });
@@ -76,6 +89,19 @@ export function keyReused(key: string): RequestError {
   return new RequestError("conflict", message, { data: { reason: "key_reused" } });
 }
 
+/** Whether two values are the same JSON, in whatever order the keys are. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  return sortedJson(one) === sortedJson(other);
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isObject(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
+}
+
 /** The place that a cursor of `tail` names. Throws RequestError "invalid_params" for what is no cursor. */
 export function readableCursor(cursor: string): LogPlace {
   const place = readLogCursor(cursor);
@@ -94,10 +120,8 @@ export interface WantedRange {
   readonly isBackwards: boolean;
 }
 
-export function rangeOf(
-  { from = 1, to = lastSeq, pageSize: size = defaultEntries, isBackwards = false }: ReadRange,
-  lastSeq: number,
-): WantedRange {
+export function rangeOf(range: ReadRange, lastSeq: number): WantedRange {
+  const { from = 1, to = lastSeq, pageSize: size = defaultEntries, isBackwards = false } = range;
   return {
     from: Math.max(1, from),
     to: Math.min(to, lastSeq),
@@ -166,7 +190,13 @@ export function positionFromCursor(query: SessionQuery): ListPosition | undefine
 function filtersOf({ cwd, archived, principal, agent, text }: SessionQuery): readonly unknown[] {
   // undefined means everybody, null those without one
   const whose = principal === undefined ? "" : JSON.stringify(principal);
-  return [cwd === undefined ? null : normalPath(cwd), archived ?? "exclude", whose, agent ?? null, text ?? null];
+  return [
+    cwd === undefined ? null : normalPath(cwd),
+    archived ?? "exclude",
+    whose,
+    agent ?? null,
+    text ?? null,
+  ];
 }
 
 function badCursor(problem: string): RequestError {

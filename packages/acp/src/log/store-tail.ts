@@ -25,13 +25,17 @@ export function placeOf(epochs: readonly Epoch[], seq: number): LogPlace {
 }
 
 /** The last entry on which a place and a log of `lastSeq` entries agree: the place's own, unless the end of its epoch was lost. */
-export function agreedSeq(epochs: readonly Epoch[], { epoch, nonce, seq }: LogPlace, lastSeq: number): number {
+export function agreedSeq(
+  epochs: readonly Epoch[],
+  { epoch, nonce, seq }: LogPlace,
+  lastSeq: number,
+): number {
   // the entries of an epoch end where the next one begins
   const at = epochs.findIndex((each) => each.epoch >= epoch);
   const found = epochs[at];
   const isKnown = found !== undefined && found.epoch === epoch && found.nonce === nonce;
-  const isOrigin = epoch === origin.epoch && nonce === origin.nonce;
-  const end = isKnown ? (epochs[at + 1]?.after ?? lastSeq) : (found?.after ?? (isOrigin ? 0 : lastSeq));
+  const next = isKnown ? epochs[at + 1] : found;
+  const end = next?.after ?? lastSeq;
   return Math.min(seq, end);
 }
 
@@ -49,10 +53,6 @@ export function readLogCursor(cursor: string): LogPlace | undefined {
 /** Wakes those who wait for something to come. */
 export class Wakers {
   readonly #waiting = new Set<() => void>();
-
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
-  }
 
   wake(): void {
     const waiting = [...this.#waiting];

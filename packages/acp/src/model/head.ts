@@ -112,7 +112,10 @@ function foldUpdate(state: HeadState, update: SessionUpdate): HeadState {
   switch (update.sessionUpdate) {
     case "config_option_update": {
       // as: an option of every type has a value that is JSON
-      const values = update.configOptions.map((option) => [option.configId, optionValue(option) as JsonValue]);
+      const values = update.configOptions.map((option) => [
+        option.configId,
+        optionValue(option) as JsonValue,
+      ]);
       return { ...state, config: Object.fromEntries(values) };
     }
     case "plan_update":
@@ -150,6 +153,10 @@ function withPlan(state: HeadState, plan: UpdateOf<"plan_update">["plan"]): Head
 }
 
 function line(text: string): string {
-  const short = text.trimStart().slice(0, longestText + 1).replaceAll(/\s+/g, " ").trimEnd();
+  const short = text
+    .trimStart()
+    .slice(0, longestText + 1)
+    .replaceAll(/\s+/g, " ")
+    .trimEnd();
   return short.length > longestText ? `${short.slice(0, longestText - 1)}…` : short;
 }

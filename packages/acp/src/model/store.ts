@@ -151,7 +151,7 @@ export interface ClaimOptions {
 export interface AppendOptions {
   /** The state of the session after these entries. Default: the state that is stored. */
   readonly state?: HeadState | undefined;
-  /** The outcomes of commands. Each command is settled once; the first outcome stays. */
+  /** The outcomes of commands. Each command is settled once: the first outcome stays. Numbers of no command are ignored. */
   readonly settles?: readonly SettledCommand[] | undefined;
   /** A position of the caller, such as that of an agent's output. */
   readonly position?: number | undefined;
@@ -222,7 +222,10 @@ export type TailEvent =
  * Nothing is atomic over two sessions, and there is no order of the entries of different sessions.
  */
 export interface SessionStore {
-  /** Creates a session and claims it. Rejects if the id already exists. */
+  /**
+   * Creates a session and claims it. Rejects with RequestError "conflict" if the id already exists, or if another session has
+   * the same `agent` and `agentSessionId` (reason "agent_session_exists").
+   */
   create(record: SessionRecord, options?: Omit<ClaimOptions, "takeOver">): Promise<Claim>;
   /** A session; undefined for an unknown id. */
   get(sessionId: string): Promise<StoredSession | undefined>;
@@ -234,7 +237,7 @@ export interface SessionStore {
   list(query?: SessionQuery): Promise<SessionPage>;
   /**
    * Creates a session with the config of another one and its entries up to `atSeq` (default: all), under their numbers, and
-   * claims it.
+   * claims it. An entry that covers later numbers too is left out. A fork of all entries begins with the state of its source.
    */
   fork(
     sessionId: string,
@@ -245,7 +248,7 @@ export interface SessionStore {
    * Deletes a session and its entries. An unknown id is not an error. Rejects with RequestError "conflict" if somebody else
    * than the holder of `claim` holds it.
    */
-  delete(sessionId: string, claim?: Claim): Promise<void>;
+  delete(sessionId: string, claim?: Claim | undefined): Promise<void>;
 
   /**
    * Gives the exclusive right to append, under a new epoch. Rejects with RequestError "conflict" (reason "session_held"), which
@@ -262,26 +265,42 @@ export interface SessionStore {
    * reason "fenced" if the session was claimed again, "out_of_sequence" if it ends with another entry. The same append again
    * is fine: its answer may have been lost.
    */
-  append(claim: Claim, after: number, entries: readonly StoredEntry[], options?: AppendOptions): Promise<void>;
+  append(
+    claim: Claim,
+    after: number,
+    entries: readonly StoredEntry[],
+    options?: AppendOptions,
+  ): Promise<void>;
   /** Reads entries in pages, up to the last one at the beginning. Rejects with RequestError "session_not_found" for an unknown id. */
   read(sessionId: string, range?: ReadRange): AsyncIterable<readonly StoredEntry[]>;
   /**
    * The entries after a cursor (default: from the first entry on), then those that come, of every process, without gap or
    * repeat. Ends after "deleted" and "gap", and when the signal aborts.
    */
-  tail(sessionId: string, cursor?: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<TailEvent>;
+  tail(
+    sessionId: string,
+    cursor?: string | undefined,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): AsyncIterable<TailEvent>;
 
   /**
    * Stores a command for the holder of the session. Anybody may. The same key and body again gives the stored command, with its
    * outcome if it has one; the same key with another body rejects with RequestError "conflict" (reason "key_reused").
    * `check` runs inside the transaction, before a new command is stored: what it throws refuses the command.
    */
-  submit(sessionId: string, command: Command, check?: (session: StoredSession) => void): Promise<StoredCommand>;
+  submit(
+    sessionId: string,
+    command: Command,
+    check?: (session: StoredSession) => void,
+  ): Promise<StoredCommand>;
   /** The commands that are not settled, in order, then those that come. Ends when the session is deleted or the signal aborts. */
-  commands(sessionId: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<readonly StoredCommand[]>;
+  commands(
+    sessionId: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): AsyncIterable<readonly StoredCommand[]>;
 
   /** The ids of sessions that have moved. A hint: it may come late, twice or not at all. */
-  changes(options?: { readonly signal?: AbortSignal }): AsyncIterable<readonly string[]>;
+  changes(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<readonly string[]>;
   /** How far a principal has read a session. With `seq`, as far as that at least from now on. */
   seen(sessionId: string, principal: string, seq?: number): Promise<number>;
 
