@@ -9,7 +9,6 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import { defaultMaxUnstored, LogWriter } from "../../log/log-writer.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
-import type { HeadState } from "../../model/head.ts";
 import type { Claim, SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenRequest } from "./agent-definition.ts";
@@ -185,11 +184,10 @@ export class AgentSessions implements Holder {
     activation: Activation,
     origin: "new" | "fork",
     create: () => Promise<Claim>,
-    known?: HeadState,
   ): Promise<ServedSession> {
     return this.#work.inOrder(record.sessionId, async () => {
       const claim = await create();
-      return this.#alive(this.#begin(record, claim, activation, origin, known));
+      return this.#alive(this.#begin(record, claim, activation, origin));
     });
   }
 
@@ -248,7 +246,7 @@ export class AgentSessions implements Holder {
   }
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
-    const { archived: _, agentSessionId: _id, head, ...from } = await this.#stored.known(sessionId);
+    const { archived: _, head: _head, ...from } = await this.#stored.known(sessionId);
     await this.#live.get(sessionId)?.session.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -260,8 +258,7 @@ export class AgentSessions implements Holder {
       createdAt: now,
       updatedAt: now,
     };
-    const fork = () => this.#store.fork(sessionId, record);
-    return this.#create(record, activation, "fork", fork, head.state);
+    return this.#create(record, activation, "fork", () => this.#store.fork(sessionId, record));
   }
 
   /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
@@ -270,11 +267,10 @@ export class AgentSessions implements Holder {
     claim: Claim,
     activation: Activation,
     origin: OpenRequest["origin"],
-    known?: HeadState,
   ): Promise<ServedSession> {
     const { sessionId } = record;
     try {
-      const end = origin === "new" ? noHistory : await historyEnd(this.#store, sessionId, known);
+      const end = origin === "new" ? noHistory : await historyEnd(this.#store, sessionId);
       const { head, missing } = end;
       const session = this.#install(record, activation, { claim, head });
       for (const body of missing) session.updates.log.append(body);

@@ -334,13 +334,13 @@ inEveryVersion(
 );
 
 inEveryVersion("stored junk is reported when its session is loaded", async (pair) => {
-  const { pages: _, ...memory } = memoryStore();
+  const memory = memoryStore();
   const junk: never[] = [];
   const store: SessionStore = {
     ...memory,
-    async *entries(sessionId, fromSeq) {
-      yield* memory.entries(sessionId, fromSeq);
-      yield* junk;
+    async *read(...given) {
+      yield* memory.read(...given);
+      yield junk;
     },
   };
   const talk = await conversation(pair, { session: { store }, prompt: () => undefined });

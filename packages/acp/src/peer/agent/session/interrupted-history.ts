@@ -2,7 +2,7 @@
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { EntryBody } from "../../../model/entry.ts";
-import { emptyHead, foldHead, type HeadState } from "../../../model/head.ts";
+import { emptyHead, foldHead } from "../../../model/head.ts";
 import type { SessionHead } from "../../../model/store.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { beginsToolCall, finalStatuses } from "./announced-work.ts";
@@ -14,18 +14,11 @@ export interface HistoryEnd {
   readonly missing: readonly EntryBody[];
 }
 
-/**
- * Reads the entries since the last time that nothing was open, which are few. `known` is the state of an earlier entry, where
- * the store has none.
- */
-export async function historyEnd(
-  store: GuardedStore,
-  sessionId: string,
-  known?: HeadState,
-): Promise<HistoryEnd> {
+/** Reads the entries since the last time that nothing was open, which are few. */
+export async function historyEnd(store: GuardedStore, sessionId: string): Promise<HistoryEnd> {
   const head = (await store.get(sessionId))?.head;
   if (head === undefined) throw RequestError.sessionNotFound(sessionId);
-  const { lastSeq, state: stored = known } = head;
+  const { lastSeq, state: stored } = head;
   // a state of entries that are lost is none
   const before = stored === undefined || stored.seq > lastSeq ? emptyHead : stored;
   let state = before;
