@@ -79,10 +79,12 @@ function wordOf(stored: StoredEntry): string {
 
 const failing = () => () => Promise.reject(new Error("no disk"));
 /** The store takes the entries, and its answer is lost. */
-const losing = (append: Append): Append => async (...given) => {
-  await append(...given);
-  throw new Error("the connection was lost");
-};
+const losing =
+  (append: Append): Append =>
+  async (...given) => {
+    await append(...given);
+    throw new Error("the connection was lost");
+  };
 
 test("entries are stored in order, and the text of a message is one entry", async () => {
   const { writer, stored, appends } = await writing();
@@ -111,7 +113,10 @@ test("entries are stored 250 ms after the first, and 512 at once without waiting
   assert.equal(appends.length, 0);
   t.mock.timers.tick(1);
   await settled();
-  assert.deepEqual(appends.map(({ seqs }) => seqs), [[1]]);
+  assert.deepEqual(
+    appends.map(({ seqs }) => seqs),
+    [[1]],
+  );
   for (let n = 0; n < 512; n++) writer.append(text("b", `m${n}`));
   await settled();
   assert.equal(appends.length, 1);
@@ -136,11 +141,17 @@ test("one write runs at a time, and what comes meanwhile is the next", async () 
     void writer.flush();
   }
   await settled();
-  assert.deepEqual(appends.map(({ seqs }) => seqs), [[1]]);
+  assert.deepEqual(
+    appends.map(({ seqs }) => seqs),
+    [[1]],
+  );
   gate.resolve();
   await first;
   await writer.flush();
-  assert.deepEqual(appends.map(({ seqs }) => seqs), [[1], [2, 3, 4]]);
+  assert.deepEqual(
+    appends.map(({ seqs }) => seqs),
+    [[1], [2, 3, 4]],
+  );
   assert.equal((await stored()).length, 4);
 });
 
@@ -152,7 +163,10 @@ test("a write that failed is tried again as it was, before what came after it", 
   writer.append(prompt("b"));
   go((append) => append);
   await writer.flush();
-  assert.deepEqual(appends.map(({ seqs }) => seqs), [[1], [1], [2]]);
+  assert.deepEqual(
+    appends.map(({ seqs }) => seqs),
+    [[1], [1], [2]],
+  );
   assert.deepEqual(await stored(), ["prompt a", "prompt b"]);
 });
 
@@ -179,7 +193,10 @@ test("a message that is taken back leaves no gap, and ends as cancelled where th
     go((append) => append);
     await writer.flush();
     await writer.flush();
-    assert.deepEqual((await stored()).toSorted(), way === failing ? ["ask"] : ["ask", "prompt a", "result a"]);
+    assert.deepEqual(
+      (await stored()).toSorted(),
+      way === failing ? ["ask"] : ["ask", "prompt a", "result a"],
+    );
     const state = (await head())?.state;
     assert.deepEqual(state?.prompts, []);
     assert.deepEqual(state?.questions, [
@@ -211,7 +228,10 @@ test("the state of the session is stored with its entries", async () => {
   assert.deepEqual((await head())?.state, { ...state, seq: 5, settledSeq: 5, prompts: [], questions: [] });
   // numbers and state go on from there
   const claim = await store.claim(sessionId);
-  const next = new LogWriter(store, claim, { head: await currentHead(store, sessionId), fail: assert.fail });
+  const next = new LogWriter(store, claim, {
+    head: await currentHead(store, sessionId),
+    fail: () => assert.fail(),
+  });
   next.append(prompt("q"));
   assert.deepEqual([next.lastSeq, next.state.title, next.state.prompts[0]?.seq], [6, "A title", 6]);
   await next.close();
@@ -323,7 +343,10 @@ test("ahead: nothing is shown before it is stored, and what comes during a write
   await next();
   assert.deepEqual(shown, [["one two "], ["three four", "ask", "five"]]);
   await next();
-  assert.deepEqual(appends.map(({ seqs }) => seqs), [[1], [2, 3, 4]]);
+  assert.deepEqual(
+    appends.map(({ seqs }) => seqs),
+    [[1], [2, 3, 4]],
+  );
   gate.resolve();
   await writer.close();
 });

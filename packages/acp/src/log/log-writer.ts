@@ -7,6 +7,7 @@ import { entryFormat, parseEntry } from "../model/entry-format.ts";
 import { emptyHead, foldHead, type HeadState, isHeadTag } from "../model/head.ts";
 import type { Claim, SessionHead, SessionPatch, SessionStore, StoredEntry } from "../model/store.ts";
 import type { SessionUpdate } from "../model/update.ts";
+import { JoinedText } from "./joined-text.ts";
 import { type ChunkTag, isPlainText, plainTextHead } from "./plain-text.ts";
 
 const flushMs = 250;
@@ -14,8 +15,6 @@ const flushMs = 250;
 const retryMs = 1_000;
 /** As many are written at once: the garbage collector copies what is kept for long. */
 const flushEntries = 512;
-/** So many pieces of text are joined at once. */
-const joinedPieces = 64;
 
 /** How many characters of entries may wait for a store that is slow or fails. */
 export const defaultMaxUnstored = 16 * 1024 * 1024;
@@ -51,16 +50,7 @@ interface Waiting extends StoredEntry {
   seq: number;
 }
 
-/** A message that may grow. */
-interface OpenText {
-  readonly tag: ChunkTag;
-  /** The JSON of its updates up to their text. */
-  readonly head: string;
-  /** The JSON of the update up to its text, and pieces of text without their quotes. */
-  readonly json: string[];
-  /** What came before them, joined. */
-  readonly blocks: string[];
-}
+type EntryContent = Pick<StoredEntry, "kind" | "tag" | "text">;
 
 /** What is stored at once. */
 interface Batch {
@@ -102,7 +92,8 @@ export class LogWriter {
   #storedSeq: number;
   /** After the entries that wait. Its `seq` is set when it is stored. */
   #state: HeadState;
-  #open: OpenText | undefined;
+  /** The message that may grow. */
+  #open: JoinedText | undefined;
   #mode: "open" | "full" | "closed" = "open";
   /** Why nothing can be stored any more. */
   #fenced: RequestError | undefined;
@@ -170,7 +161,7 @@ export class LogWriter {
     if (this.#mode === "closed") return;
     const { kind, ...rest } = body;
     const text = JSON.stringify(rest);
-    this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind, text });
+    this.#add({ kind, text });
     this.#state = foldHead(this.#state, body, this.lastSeq);
   }
 
@@ -179,25 +170,16 @@ export class LogWriter {
     if (this.#mode === "closed") return;
     // states follow from prompts and outcomes, and notices are not history (A32)
     if (tag === "state_update" || tag === "notice") return;
-    this.#add({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
+    this.#add({ kind: "update", tag, text });
     if (isHeadTag(tag)) this.#state = foldHead(this.#state, { kind: "update", update }, this.lastSeq);
   }
 
   /** As `append`, for plain text as a JSON string. `head` is the JSON of the update up to the text. */
   text(tag: ChunkTag, head: string, json: string): void {
     if (this.#mode === "closed") return;
-    const open = this.#open;
-    if (open !== undefined && open.head === head) {
-      open.json.push(json.slice(1, -1));
-      // small pieces are not kept for long: the garbage collector would copy each of them
-      if (open.json.length >= joinedPieces) {
-        open.blocks.push(open.json.join(""));
-        open.json.length = 0;
-      }
-      return;
-    }
+    if (this.#open?.head === head) return this.#open.add(json);
     this.#closeText();
-    this.#open = { tag, head, json: [head, json.slice(0, -1)], blocks: [] };
+    this.#open = new JoinedText(tag, head, json);
     this.#soon();
   }
 
@@ -241,7 +223,8 @@ export class LogWriter {
 
   async *#entriesTo(to: number): AsyncGenerator<Entry> {
     await this.flush();
-    for await (const page of this.#store.read(this.sessionId, { to })) for (const each of page) yield parseEntry(each);
+    for await (const page of this.#store.read(this.sessionId, { to }))
+      for (const each of page) yield parseEntry(each);
   }
 
   /**
@@ -261,10 +244,14 @@ export class LogWriter {
   }
 
   /** Writes what waits, takes no more, and releases the claim. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     const stored = this.flush();
     this.#mode = "closed";
-    return stored.finally(() => this.release());
+    try {
+      await stored;
+    } finally {
+      await this.release();
+    }
   }
 
   /** Releases the claim, whatever still waits. */
@@ -274,9 +261,9 @@ export class LogWriter {
     return this.#released;
   }
 
-  #add(waiting: Waiting): void {
+  #add(content: EntryContent): void {
     this.#closeText();
-    this.#push(waiting);
+    this.#push(content);
     // the timer stays: a new one for each write costs more than one tick for nothing
     const isDue =
       this.#pending.entries.length >= flushEntries && this.#given === undefined && !this.#isWriteDue;
@@ -381,16 +368,12 @@ export class LogWriter {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    const { tag, json, blocks } = open;
-    json.push('"}}');
-    const last = json.join("");
-    const text = blocks.length === 0 ? last : blocks.join("") + last;
-    this.#push({ format: entryFormat, seq: 0, time: Date.now(), kind: "update", tag, text });
+    this.#push({ kind: "update", tag: open.tag, text: open.end() });
   }
 
-  #push(waiting: Waiting): void {
-    this.#pending.entries.push(waiting);
-    if (this.#given !== undefined) this.#pending.chars += waiting.text.length;
+  #push(content: EntryContent): void {
+    this.#pending.entries.push({ format: entryFormat, seq: 0, time: Date.now(), ...content });
+    if (this.#given !== undefined) this.#pending.chars += content.text.length;
   }
 }
 
@@ -408,7 +391,10 @@ function charsOf({ entries }: Batch): number {
 
 function isMessage({ kind, text }: Waiting, messageId: string): boolean {
   // as: written by append
-  return (kind === "prompt" || kind === "inbox") && (JSON.parse(text) as { messageId: string }).messageId === messageId;
+  return (
+    (kind === "prompt" || kind === "inbox") &&
+    (JSON.parse(text) as { messageId: string }).messageId === messageId
+  );
 }
 
 /** The session was claimed again, or has other entries than this writer has given it. Trying again cannot help. */

@@ -143,7 +143,9 @@ export class AgentWire implements SessionSender {
 
   get author(): Author | undefined {
     const { principal } = this.#options;
-    return principal === undefined ? undefined : { principal, ...optional({ client: this.client.info?.name }) };
+    return principal === undefined
+      ? undefined
+      : { principal, ...optional({ client: this.client.info?.name }) };
   }
 
   get attachment(): Attachment | undefined {

@@ -63,7 +63,8 @@ async function revived(
 ): Promise<{ ends: object[]; read: number[] }> {
   const store = memoryStore();
   const claim = await store.create(record);
-  const state = settledSeq === undefined ? undefined : { ...emptyHead, ...head.state, seq: settledSeq, settledSeq };
+  const state =
+    settledSeq === undefined ? undefined : { ...emptyHead, ...head.state, seq: settledSeq, settledSeq };
   await store.append(claim, 0, entries.slice(0, end).map(serializeEntry), { state });
   await store.release(claim);
   const read: number[] = [];

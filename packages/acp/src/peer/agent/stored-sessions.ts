@@ -39,7 +39,7 @@ export function storedSessions(
 
   async function ownPage(query: SessionQuery) {
     const { sessions, ...page } = await store.list({ ...query, principal: own ?? null });
-    return { ...page, sessions: sessions.map(({ head: _, ...record }) => record) };
+    return { ...page, sessions: sessions.filter(isOwn).map(({ head: _, ...record }) => record) };
   }
 
   /** Without the feature nobody could see that a session is archived, so all are listed. */

@@ -17,14 +17,23 @@ export interface StoredHistory {
 export interface GuardedStore
   extends Pick<
     SessionStore,
-    "append" | "claim" | "close" | "create" | "delete" | "fork" | "get" | "list" | "patch" | "read" | "release"
+    | "append"
+    | "claim"
+    | "close"
+    | "create"
+    | "delete"
+    | "fork"
+    | "get"
+    | "list"
+    | "patch"
+    | "read"
+    | "release"
   > {
   /** The stored entries of a session. */
   history(sessionId: string): StoredHistory;
 }
 
 export function guardedStore(store: SessionStore, log: Log): GuardedStore {
-
   async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
