@@ -1,5 +1,6 @@
 // The text of one message, which comes in pieces and is stored as one update.
 
+import type { SessionUpdate } from "../model/update.ts";
 import type { ChunkTag } from "./plain-text.ts";
 
 /** So many pieces of text are joined at once. */
@@ -35,4 +36,10 @@ export class JoinedText {
     const last = this.#pieces.join("");
     return this.#blocks.length === 0 ? last : this.#blocks.join("") + last;
   }
+}
+
+/** Two updates of one tool call, as one. Undefined for others. */
+export function joinedUpdates(one: SessionUpdate, next: SessionUpdate): SessionUpdate | undefined {
+  if (one.sessionUpdate !== "tool_call_update" || next.sessionUpdate !== "tool_call_update") return undefined;
+  return one.toolCallId === next.toolCallId ? { ...one, ...next } : undefined;
 }

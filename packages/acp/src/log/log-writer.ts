@@ -7,7 +7,7 @@ import { entryFormat, parseEntry } from "../model/entry-format.ts";
 import { emptyHead, foldHead, type HeadState, isHeadTag } from "../model/head.ts";
 import type { Claim, SessionHead, SessionPatch, SessionStore, StoredEntry } from "../model/store.ts";
 import type { SessionUpdate } from "../model/update.ts";
-import { JoinedText } from "./joined-text.ts";
+import { JoinedText, joinedUpdates } from "./joined-text.ts";
 import { type ChunkTag, isPlainText, plainTextHead } from "./plain-text.ts";
 
 const flushMs = 250;
@@ -48,6 +48,7 @@ export interface LogWriterOptions {
 /** An entry gets its number when it is written, so that one that is taken back leaves no gap. */
 interface Waiting extends StoredEntry {
   seq: number;
+  text: string;
 }
 
 type EntryContent = Pick<StoredEntry, "kind" | "tag" | "text">;
@@ -73,8 +74,7 @@ interface GivenBatch extends Batch {
  * state of the session's head. A write that fails is tried again with the next one.
  *
  * @example
- * import type { EntryBody } from "@parley/acp";
- * import { currentHead, LogWriter, type SessionStore } from "@parley/acp/store";
+ * import { currentHead, type EntryBody, LogWriter, type SessionStore } from "@parley/acp/store";
  *
  * export async function record(store: SessionStore, sessionId: string, bodies: AsyncIterable<EntryBody>): Promise<void> {
  *   const claim = await store.claim(sessionId);
@@ -94,6 +94,8 @@ export class LogWriter {
   #state: HeadState;
   /** The message that may grow. */
   #open: JoinedText | undefined;
+  /** The last update that was appended, while it can still be joined with the next. */
+  #lastUpdate: { readonly entry: Waiting; readonly update: SessionUpdate } | undefined;
   #mode: "open" | "full" | "closed" = "open";
   /** Why nothing can be stored any more. */
   #fenced: RequestError | undefined;
@@ -148,14 +150,14 @@ export class LogWriter {
   }
 
   /**
-   * Adds an entry. The pieces of a message become one entry. Has no effect after `close`.
+   * Adds an entry. The pieces of a message become one entry, and so do updates of a tool call that follow each other. Has no effect after `close`.
    *
    * @throws {TypeError} When JSON cannot express it.
    */
   append(body: EntryBody): void {
     if (body.kind === "update") {
       const { update } = body;
-      if (!isPlainText(update)) return this.update(update.sessionUpdate, JSON.stringify(update), update);
+      if (!isPlainText(update)) return this.#joinOrAdd(update);
       return this.text(update.sessionUpdate, plainTextHead(update), JSON.stringify(update.content.text));
     }
     if (this.#mode === "closed") return;
@@ -165,11 +167,19 @@ export class LogWriter {
     this.#state = foldHead(this.#state, body, this.lastSeq);
   }
 
+  #joinOrAdd(update: SessionUpdate): void {
+    const last = this.#lastUpdate;
+    const joined = last && this.#open === undefined ? joinedUpdates(last.update, update) : undefined;
+    if (last !== undefined && joined !== undefined && this.#pending.entries.at(-1) === last.entry)
+      last.entry.text = JSON.stringify(joined);
+    else this.update(update.sessionUpdate, JSON.stringify(update), update);
+    const entry = this.#pending.entries.at(-1);
+    this.#lastUpdate = entry && { entry, update: joined ?? update };
+  }
+
   /** As `append`, for an update whose JSON the caller has made already. */
   update(tag: string, text: string, update: SessionUpdate): void {
     if (this.#mode === "closed") return;
-    // states follow from prompts and outcomes, and notices are not history (A32)
-    if (tag === "state_update" || tag === "notice") return;
     this.#add({ kind: "update", tag, text });
     if (isHeadTag(tag)) this.#state = foldHead(this.#state, { kind: "update", update }, this.lastSeq);
   }

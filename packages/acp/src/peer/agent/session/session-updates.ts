@@ -84,9 +84,15 @@ export class SessionUpdates {
     // made once: it is the copy of what was said, the entry, and mostly the message
     const text = jsonOf(update);
     const sent = this.output.show(update, text);
-    this.log.update(update.sessionUpdate, text, update);
+    this.#keep(update, text);
     this.work.apply(update);
     return sent;
+  }
+
+  /** States follow from prompts and outcomes, and notices are not history (A32). */
+  #keep(update: SessionUpdate, text: string): void {
+    const { sessionUpdate: tag } = update;
+    if (tag !== "state_update" && tag !== "notice") this.log.update(tag, text, update);
   }
 
   /** The same for all chunks of a message. */
@@ -110,7 +116,7 @@ export class SessionUpdates {
     this.check(update);
     const text = jsonOf(update);
     const release = this.output.hold(update, text);
-    this.log.update(update.sessionUpdate, text, update);
+    this.#keep(update, text);
     this.work.apply(update);
     // a store that fails must not keep a tool's end from the client
     const stored = this.log.flush().catch((error: unknown) => this.storeFailed(error));
