@@ -7,6 +7,16 @@ import { entryFormat, parseEntry } from "../model/entry-format.ts";
 import { emptyHead, foldHead, type HeadState, isHeadTag } from "../model/head.ts";
 import type { Claim, SessionHead, SessionPatch, SessionStore, StoredEntry } from "../model/store.ts";
 import type { SessionUpdate } from "../model/update.ts";
+import {
+  type Batch,
+  charsOf,
+  type EntryContent,
+  type GivenBatch,
+  isEmpty,
+  isMessage,
+  newBatch,
+  type Waiting,
+} from "./entry-batch.ts";
 import { JoinedText, joinedUpdates } from "./joined-text.ts";
 import { type ChunkTag, isPlainText, plainTextHead } from "./plain-text.ts";
 
@@ -43,30 +53,6 @@ export interface LogWriterOptions {
   readonly fail: (error: unknown) => void;
   /** `checkRoom` refuses from now on, until the store has caught up. Called once each time. */
   readonly full?: (() => void) | undefined;
-}
-
-/** An entry gets its number when it is written, so that one that is taken back leaves no gap. */
-interface Waiting extends StoredEntry {
-  seq: number;
-  text: string;
-}
-
-type EntryContent = Pick<StoredEntry, "kind" | "tag" | "text">;
-
-/** What is stored at once. */
-interface Batch {
-  readonly entries: Waiting[];
-  /** The characters of its entries. They are only counted while the store is behind. */
-  chars: number;
-  isSynced: boolean;
-}
-
-/** A batch that the store has not taken yet. If it fails, the very same is tried again: the store may have taken it. */
-interface GivenBatch extends Batch {
-  readonly state: HeadState;
-  isInFlight: boolean;
-  /** Messages that are not to be part of it any more. */
-  readonly takenBack: string[];
 }
 
 /**
@@ -385,26 +371,6 @@ export class LogWriter {
     this.#pending.entries.push({ format: entryFormat, seq: 0, time: Date.now(), ...content });
     if (this.#given !== undefined) this.#pending.chars += content.text.length;
   }
-}
-
-function newBatch(): Batch {
-  return { entries: [], chars: 0, isSynced: false };
-}
-
-function isEmpty({ entries, isSynced }: Batch): boolean {
-  return entries.length === 0 && !isSynced;
-}
-
-function charsOf({ entries }: Batch): number {
-  return entries.reduce((sum, { text }) => sum + text.length, 0);
-}
-
-function isMessage({ kind, text }: Waiting, messageId: string): boolean {
-  // as: written by append
-  return (
-    (kind === "prompt" || kind === "inbox") &&
-    (JSON.parse(text) as { messageId: string }).messageId === messageId
-  );
 }
 
 /** The session was claimed again, or has other entries than this writer has given it. Trying again cannot help. */

@@ -120,7 +120,10 @@ export async function resolveSession(
   target: AgentTarget,
   running: ManagedConnection,
   options: LiveOptions,
-  { history, notice }: { readonly history: HistoryOpener | undefined; readonly notice: (text: string) => void },
+  {
+    history,
+    notice,
+  }: { readonly history: HistoryOpener | undefined; readonly notice: (text: string) => void },
 ): Promise<AgentTarget> {
   const named = withOwnName(target, running);
   const { session, isCwdGiven, cwd } = options;

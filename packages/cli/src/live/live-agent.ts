@@ -87,8 +87,7 @@ export class LiveAgent {
     this.#given = given;
     this.#target = given.target;
     const { history } = given;
-    this.#recordings =
-      history && recordSessions(history.open, () => this.#recording(history));
+    this.#recordings = history && recordSessions(history.open, () => this.#recording(history));
   }
 
   get target(): AgentTarget {

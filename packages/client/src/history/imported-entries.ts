@@ -118,7 +118,9 @@ function partsOf(bodies: readonly EntryBody[]): Part[] {
     const part = partOf(body);
     const before = parts.at(-1);
     const joined =
-      before?.kind === part.kind && before.id === part.id && part.id !== "" ? joinedBody(before, body) : undefined;
+      before?.kind === part.kind && before.id === part.id && part.id !== ""
+        ? joinedBody(before, body)
+        : undefined;
     if (before === undefined || joined === undefined) parts.push(part);
     else {
       before.bodies = [joined];
@@ -132,12 +134,16 @@ function joinedBody({ bodies: [first] }: Part, next: EntryBody): EntryBody | und
   if (first?.kind !== "update" || next.kind !== "update") return undefined;
   const [one, other] = [first.update, next.update];
   if (one.sessionUpdate !== other.sessionUpdate) return undefined;
-  if (one.sessionUpdate === "tool_call_update") return { kind: "update", update: { ...one, ...other } as SessionUpdate };
+  if (one.sessionUpdate === "tool_call_update")
+    return { kind: "update", update: { ...one, ...other } as SessionUpdate };
   if (!("content" in one) || !("content" in other)) return undefined;
   const [text, more] = [one.content, other.content];
   if (!isPlain(text) || !isPlain(more)) return undefined;
   // as: the same update with a longer text
-  return { kind: "update", update: { ...one, content: { ...text, text: text.text + more.text } } as SessionUpdate };
+  return {
+    kind: "update",
+    update: { ...one, content: { ...text, text: text.text + more.text } } as SessionUpdate,
+  };
 }
 
 function isPlain(content: unknown): content is { readonly type: "text"; readonly text: string } {

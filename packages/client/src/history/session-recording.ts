@@ -76,7 +76,8 @@ export class SessionRecording {
     this.#id ??= known?.id ?? sessionId(agent, session.cwd, name);
     const id = this.#id;
     const begun =
-      this.#opening?.then(() => this.#history?.renamed(this.#id ?? id, session.sessionId)) ?? this.#begin(session, id);
+      this.#opening?.then(() => this.#history?.renamed(this.#id ?? id, session.sessionId)) ??
+      this.#begin(session, id);
     this.#opening = begun.catch((error: unknown) => this.#fail(error));
   }
 

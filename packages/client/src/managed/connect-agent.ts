@@ -87,7 +87,8 @@ export async function connectAgent(
   const warn = (message: string) => options.onEvent?.({ kind: "warning", message });
   const guard = policy && guardOf(policy);
   const gate = guard && guardedGate(guard, entry, options, { started, warn });
-  const recorder = history && sessionRecorder(historyFile(history), () => historyAgent(entry, started.agent), warn);
+  const recorder =
+    history && sessionRecorder(historyFile(history), () => historyAgent(entry, started.agent), warn);
   // the signal is for the start alone: a restart much later is none of its business
   const start = new AbortController();
   const abort = () => start.abort();
@@ -142,7 +143,8 @@ function sessionRecorder(
     ({ forks }) => {
       const agent = agentNow();
       const original = forks === undefined ? undefined : () => recorder.historyOf(agent, forks);
-      const failed = (error: unknown) => warn(`a session cannot be stored in the history: ${messageOf(error)}`);
+      const failed = (error: unknown) =>
+        warn(`a session cannot be stored in the history: ${messageOf(error)}`);
       return { agent, original, failed };
     },
   );

@@ -104,8 +104,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       const stored = openHistory({ path });
       t.after(() => stored.close());
       const kept: Entry[] = [];
-      for await (const entry of stored.entries(id ?? assert.fail("it was recorded")))
-        kept.push(entry);
+      for await (const entry of stored.entries(id ?? assert.fail("it was recorded"))) kept.push(entry);
       const once = `${expected.history} ${whole}`.trim();
       assert.equal(gist(kept), Array.from({ length: rounds }, () => once).join(" "));
     });

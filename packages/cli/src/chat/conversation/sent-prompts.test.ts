@@ -15,7 +15,11 @@ test("the last prompt of a very long session is among the earlier prompts", asyn
   const history = historyFile(openHistory({ path: join(folder, "history.db") }));
   const session = { agent: { name: "far" }, cwd: folder, agentSessionId: "s" };
   const writer = await history.begin(session, (error) => assert.fail(String(error)));
-  const prompt = (text: string): EntryBody => ({ kind: "prompt", messageId: text, prompt: [{ type: "text", text }] });
+  const prompt = (text: string): EntryBody => ({
+    kind: "prompt",
+    messageId: text,
+    prompt: [{ type: "text", text }],
+  });
   writer.append(prompt("first"));
   for (let at = 0; at < 6_000; at++) {
     const content = { type: "text", text: "x" } as const;
