@@ -39,7 +39,19 @@ const layerMayImport: Readonly<Record<string, readonly string[]>> = {
   forward: ["base", "jsonrpc"],
   peer: ["base", "jsonrpc", "validation", "wire", "model", "log", "view", "edition", "transport", "forward"],
   testing: ["base", "jsonrpc", "model", "log", "view", "transport"],
-  node: ["base", "jsonrpc", "validation", "wire", "model", "log", "view", "edition", "transport", "forward", "peer"],
+  node: [
+    "base",
+    "jsonrpc",
+    "validation",
+    "wire",
+    "model",
+    "log",
+    "view",
+    "edition",
+    "transport",
+    "forward",
+    "peer",
+  ],
 };
 
 /** Folders that never see one another, in either direction. */

@@ -21,7 +21,9 @@ export const entryFormat = 1;
  * import { type Entry, type SessionStore, serializeEntry } from "@parley/acp/store";
  *
  * export async function copyTo(store: SessionStore, sessionId: string, entries: readonly Entry[]): Promise<void> {
- *   await store.append(sessionId, entries.map(serializeEntry));
+ *   const claim = await store.claim(sessionId);
+ *   await store.append(claim, 0, entries.map(serializeEntry));
+ *   await store.release(claim);
  * }
  */
 export function serializeEntry(entry: Entry): StoredEntry {
@@ -43,7 +45,7 @@ export function serializeEntry(entry: Entry): StoredEntry {
  *
  * export async function history(store: SessionStore, sessionId: string): Promise<Entry[]> {
  *   const entries: Entry[] = [];
- *   for await (const stored of store.entries(sessionId)) entries.push(parseEntry(stored));
+ *   for await (const page of store.read(sessionId)) entries.push(...page.map(parseEntry));
  *   return entries;
  * }
  */

@@ -13,9 +13,15 @@ export interface Author {
   readonly client?: string;
 }
 
-/** Who said it, and the key of the command by which it was said. */
+/**
+ * Who said it, and the key of the command by which it was said.
+ *
+ * @inline
+ */
 interface Said {
+  /** Who said it. */
   readonly author?: Author;
+  /** The key of the command. */
   readonly key?: string;
 }
 

@@ -8,6 +8,7 @@ import type { SessionUpdate, UpdateOf } from "./update.ts";
 
 /** A question that is open. */
 export interface OpenQuestion {
+  /** The id of the question. */
   readonly askId: string;
   /** Its title, on one line. */
   readonly title: string;
@@ -17,9 +18,11 @@ export interface OpenQuestion {
 
 /** A prompt that has not ended: the first runs, the others wait. */
 export interface OpenPrompt {
+  /** The id of the message. */
   readonly messageId: string;
   /** The beginning of its text, on one line. */
   readonly text: string;
+  /** The `seq` of its entry. */
   readonly seq: number;
 }
 
@@ -31,18 +34,25 @@ export interface HeadState {
   readonly settledSeq: number;
   /** Whether a turn runs that no prompt has begun. */
   readonly isBusy?: true;
+  /** Prompts that have not ended. */
   readonly prompts: readonly OpenPrompt[];
+  /** Questions without an answer. */
   readonly questions: readonly OpenQuestion[];
   /** The values of the config options, by id. */
   readonly config: Readonly<Record<string, JsonValue>>;
+  /** How far the last plan is. */
   readonly plan?: HeadPlan;
+  /** What the agent has used. */
   readonly usage?: Pick<UpdateOf<"usage_update">, "used" | "size" | "cost">;
+  /** The title that the agent gave last. */
   readonly title?: string;
 }
 
 /** How far a plan is. */
 export interface HeadPlan {
+  /** How many steps it has. */
   readonly total: number;
+  /** How many of them are done. */
   readonly completed: number;
   /** What is in progress. */
   readonly current?: string;

@@ -86,6 +86,7 @@ export interface SessionHead {
 
 /** A session as stores return it: its record, and the end of its log. */
 export interface StoredSession extends SessionRecord {
+  /** The end of its log. */
   readonly head: SessionHead;
   /** The best match of a list by text. */
   readonly match?: TextMatch;
@@ -133,7 +134,9 @@ export interface SessionPage {
  * whatever became of the lease.
  */
 export interface Claim {
+  /** The session. */
   readonly sessionId: string;
+  /** Counts the claims of the session. */
   readonly epoch: number;
   /** When the lease ends, in milliseconds since 1970 by the store's clock. Absent: with the process. */
   readonly until?: number;
@@ -163,6 +166,7 @@ export interface AppendOptions {
 export interface SettledCommand {
   /** The number of the command. */
   readonly number: number;
+  /** What became of it. */
   readonly outcome: JsonValue;
 }
 

@@ -6,9 +6,9 @@ import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
 import { hasExactTitles } from "../agents/ready-agents.ts";
 import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
+import { type HistoryFile, historyFile } from "../history/history-file.ts";
 import type { HistoryAgent } from "../history/history-record.ts";
-import { recordSessions } from "../history/record-sessions.ts";
-import { recordingHistory } from "../history/recording-history.ts";
+import { recordSessions } from "../history/session-recording.ts";
 import { targetEntry } from "../launch/agent-target.ts";
 import { askThrough } from "./ask-through.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
@@ -87,13 +87,8 @@ export async function connectAgent(
   const warn = (message: string) => options.onEvent?.({ kind: "warning", message });
   const guard = policy && guardOf(policy);
   const gate = guard && guardedGate(guard, entry, options, { started, warn });
-  const recorder: Recorder | undefined =
-    history &&
-    recordSessions(
-      recordingHistory(history),
-      () => historyAgent(entry, started.agent),
-      (error) => warn(`a session cannot be stored in the history: ${messageOf(error)}`),
-    );
+  const recorder =
+    history && sessionRecorder(historyFile(history), () => historyAgent(entry, started.agent), warn);
   // the signal is for the start alone: a restart much later is none of its business
   const start = new AbortController();
   const abort = () => start.abort();
@@ -136,6 +131,24 @@ function guardedGate(
       : askThrough(requestPermission, { sessionOf, warn });
   const trustsTitles = () => hasExactTitles(entry, started.agent?.info?.name);
   return guard.gate({ agent: entry.name, trustsTitles, ...optional({ asker }) });
+}
+
+function sessionRecorder(
+  history: HistoryFile,
+  agentNow: () => HistoryAgent,
+  warn: (message: string) => void,
+): Recorder {
+  const recorder = recordSessions(
+    async () => history,
+    ({ forks }) => {
+      const agent = agentNow();
+      const original = forks === undefined ? undefined : () => recorder.historyOf(agent, forks);
+      const failed = (error: unknown) =>
+        warn(`a session cannot be stored in the history: ${messageOf(error)}`);
+      return { agent, original, failed };
+    },
+  );
+  return recorder;
 }
 
 /** A command is known by its argv, and called by the name that its agent gives itself. */
