@@ -246,7 +246,7 @@ export class OpenStore {
     this.#db.flush();
     await Promise.allSettled(this.#deletions);
     this.#db.close();
-    this.followers.wakeAll();
+    this.followers.close();
   }
 
   /** Makes a change of a session, and says so. */

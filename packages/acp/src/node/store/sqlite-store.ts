@@ -36,6 +36,7 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
     if (isClosed) throw new Error("the session store is closed");
     // synchronously when it is open, so that calls of one turn share a transaction
     if (current?.isBroken === false) return current;
+    current?.followers.close();
     opening ??= import("./open-store.ts").then(({ openStore }) => openStore(options));
     try {
       current = await opening;

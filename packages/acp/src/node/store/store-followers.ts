@@ -25,6 +25,7 @@ export class StoreFollowers {
   readonly #moved = new Wakers();
   #marks: Marks | undefined;
   #count = 0;
+  #isClosed = false;
   #watch: FileWatch | undefined;
   #version: unknown;
 
@@ -39,7 +40,13 @@ export class StoreFollowers {
   }
 
   /** Those that wait find the store closed. */
-  wakeAll(): void {
+  close(): void {
+    this.#isClosed = true;
+    this.#watch?.close();
+    this.#wakeAll();
+  }
+
+  #wakeAll(): void {
     for (const wakers of this.#waiting.values()) wakers.wake();
     this.#moved.wake();
   }
@@ -144,7 +151,7 @@ export class StoreFollowers {
   /** The file is watched while somebody follows. */
   #start(): void {
     this.#count++;
-    if (this.#watch !== undefined) return;
+    if (this.#watch !== undefined || this.#isClosed) return;
     this.#version = this.#db.version;
     this.#watch = new FileWatch(this.#db.path, () => this.#hasNews());
   }
@@ -161,7 +168,7 @@ export class StoreFollowers {
       return this.#look();
     } catch {
       // those that wait get the error
-      this.wakeAll();
+      this.#wakeAll();
       return true;
     }
   }
