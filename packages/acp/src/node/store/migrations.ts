@@ -53,6 +53,9 @@ const logTables = `
   CREATE UNIQUE INDEX session_by_agent ON session (tenant, agent, agent_session_id)
     WHERE agent IS NOT NULL AND agent_session_id IS NOT NULL;
   CREATE INDEX session_by_parent ON session (parent) WHERE parent IS NOT NULL;
+  -- The sessions of a history that a program wrote which knows only 2.0.
+  CREATE INDEX session_without_agent ON session (tenant) WHERE agent IS NULL
+    AND (CASE WHEN json_valid(record) THEN json_type(record, '$.data.agent.name') END) = 'text';
   -- For programs that know only 2.0.
   CREATE INDEX session_by_id ON session (id) WHERE id IS NOT NULL;
 

@@ -30,6 +30,7 @@ import type {
 import { seenBy, setSeen, settle, submit } from "./command-rows.ts";
 import { Database } from "./database.ts";
 import { addEntries, hasEntries, newEntry } from "./entry-rows.ts";
+import { fillOlderAgents, hasOlderAgents } from "./older-agents.ts";
 import { pruneStep } from "./prune.ts";
 import { lastEndUpTo, readPages } from "./read-entries.ts";
 import { checkHeld, claim, claimOf, holdingFrom, release, renew, unlinkSession } from "./session-claims.ts";
@@ -62,9 +63,22 @@ export async function openStore(options: SqliteStoreOptions): Promise<OpenStore>
   const { tenant = "", durability } = options;
   try {
     const use = { path, tenant, isSynced: durability === "full" };
-    return new OpenStore(new Database(await openFile(options), use), options);
+    const db = new Database(await openFile(options), use);
+    await fillAgents(db, options);
+    return new OpenStore(db, options);
   } catch (error) {
     throw translated(error, path);
+  }
+}
+
+/** Without room or while another process writes, they are filled the next time. */
+async function fillAgents(db: Database, { log }: SqliteStoreOptions): Promise<void> {
+  if (!hasOlderAgents(db)) return;
+  try {
+    await db.change(() => fillOlderAgents(db));
+  } catch (error) {
+    if (db.isBroken) throw error;
+    log?.("warn", "sessions of an older version are not found by their agent", { problem: String(error) });
   }
 }
 

@@ -20,7 +20,8 @@ const defaultLimit = 20;
 /** Indexes some entries, inside a change. Returns whether more may be left. */
 export function indexStep(db: Database): boolean {
   const session = db.get(
-    "SELECT key, last_seq, indexed_seq, open_seq FROM session WHERE indexed_seq < last_seq LIMIT 1",
+    "SELECT key, last_seq, indexed_seq, open_seq FROM session WHERE tenant = ? AND indexed_seq < last_seq LIMIT 1",
+    db.tenant,
   );
   if (session === undefined) return false;
   const { key = null, last_seq = null, indexed_seq = null, open_seq = null } = session;
