@@ -44,7 +44,7 @@ test("without a proxy the agent gets initialize and what its client sends, and n
   }
 });
 
-test("each of n components gets proxy/initialize once, in order, and the agent initialize last (P2)", async () => {
+test("each of n components gets proxy/initialize once, in order, and the agent initialize last (A124, P2)", async () => {
   for (const n of [1, 2, 3]) {
     const { heard, parts } = connected(n);
     const serve = (message: Wire, peer: RawLinePeer) => {

@@ -55,15 +55,18 @@ for (const version of versions) {
   const on = (name: string, run: () => Promise<void>) =>
     test(`${name} (v${version})`, { timeout: 10_000 }, run);
 
-  on("a server is declared by its name and an id, and its answer is a result in an answer", async () => {
-    const { mcpServers, serverId, ask } = await given(version, tools());
-    assert.deepEqual(mcpServers, [{ type: "acp", name: "probe", serverId }]);
-    assert.deepEqual(await ask(echo), { result: said("hi") });
-    const error = { code: -32601, message: "no tools/call wrong" };
-    assert.deepEqual(await ask({ method: "tools/call", params: { name: "wrong" } }), { error });
-  });
+  on(
+    "a server is declared by its name and an id, and its answer is a result or an error in an answer (A122, E15)",
+    async () => {
+      const { mcpServers, serverId, ask } = await given(version, tools());
+      assert.deepEqual(mcpServers, [{ type: "acp", name: "probe", serverId }]);
+      assert.deepEqual(await ask(echo), { result: said("hi") });
+      const error = { code: -32601, message: "no tools/call wrong" };
+      assert.deepEqual(await ask({ method: "tools/call", params: { name: "wrong" } }), { error });
+    },
+  );
 
-  on("the ids of two servers are never the same (M4, M8)", async () => {
+  on("the ids of two servers are never the same (A122, M4, M8)", async () => {
     const { agent, peer, mcpServers } = await given(version, [...tools(), ...tools()]);
     await agent.newSession({ ...place, tools: tools() });
     const later = peer.got.at(-1)?.params["mcpServers"] as { serverId: string }[];
