@@ -309,7 +309,7 @@ test("a component that reads nothing ends its chain with a named reason; other c
     const inner = part.start();
     const deaf = unread(inner);
     return wrapTransport(inner, {
-      send: (message, text, isLine) => (isStuck ? deaf : inner).send(message, text, isLine),
+      send: (message, text) => (isStuck ? deaf : inner).send(message, text),
     });
   };
   const other = await opened(empty(1));

@@ -22,7 +22,7 @@ import {
 } from "../../edition/negotiate.ts";
 import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { Connection } from "../../jsonrpc/connection.ts";
+import { Connection, outputOf } from "../../jsonrpc/connection.ts";
 import {
   type ConnectionOptions,
   defaultConnectionLimits,
@@ -31,6 +31,7 @@ import {
 } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { Output } from "../../jsonrpc/output.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import { checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
@@ -89,6 +90,7 @@ export class AgentWire implements SessionSender {
   readonly mcpNotices = new McpNotices();
   readonly #transport: Transport;
   readonly #connection: Connection;
+  readonly #output: Output;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
   readonly maxSentBytes: number;
@@ -117,6 +119,7 @@ export class AgentWire implements SessionSender {
         notification: (method, params) => this.#notification(method, params),
       },
     });
+    this.#output = outputOf(this.#connection);
     this.closed = this.#connection.closed;
   }
 
@@ -165,7 +168,11 @@ export class AgentWire implements SessionSender {
   sendUpdate(sessionId: string, update: object, text?: string): Promise<void> | undefined {
     const params = this.checkUpdate(sessionId, update);
     if (text !== undefined) encodedCheck.compare?.(params, text);
-    return this.#connection.notify("session/update", params, text, true);
+    return this.#update(params, text);
+  }
+
+  #update(params: object, line: string | undefined): Promise<void> | undefined {
+    return this.#output.notify({ jsonrpc: "2.0", method: "session/update", params }, line, true);
   }
 
   checkUpdate(sessionId: string, update: object): object {
@@ -185,7 +192,7 @@ export class AgentWire implements SessionSender {
     if (compare !== undefined || this.rules === undefined)
       this.#now.wire.notification("session/update", params, isQuoted(update));
     if (isSame) compare?.(params, text);
-    return this.#connection.notify("session/update", params, isSame ? text : undefined, true);
+    return this.#update(params, isSame ? text : undefined);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {
