@@ -35,9 +35,9 @@ function recorded(inner: Transport) {
           },
         }),
       ),
-    send(message, text, isLine) {
+    send(message, text) {
       sent.push(structuredClone(message));
-      return inner.send(message, text, isLine);
+      return inner.send(message, text);
     },
   });
   return { transport, sent, got };
