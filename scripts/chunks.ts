@@ -21,19 +21,19 @@ export const sharedByCommands = [
   // what needs no package of ours, so that nobody pays for what they do not use
   {
     name: "leaf",
-    test: /\/cli\/src\/(?:command\/(?:command|option-values)|draw\/text-lines|settings\/(?:data-folder|installation|[a-z]+-choice)|terminal\/(?:sanitise|paint|wrap-line|word-wrap)|printers\/output)\.ts/,
+    test: /\/cli\/src\/(?:command\/(?:command|option-values)|draw\/text-lines|settings\/(?:data-folder|installation|[a-z]+-choice)|terminal\/(?:columns|sanitise|paint|wrap-line|word-wrap)|printers\/output)\.ts/,
     minShareCount: 2,
   },
   {
     name: "core",
-    test: /\/dialects\/src\/\w+\.ts|\/acp\/src\/(?:base|jsonrpc|transport|validation|model|peer\/(?:base|dialect|mcp)|(?:wire|edition)\/[^/]+\.ts)/,
+    test: /\/dialects\/src\/\w+\.ts|\/acp\/src\/(?:base|jsonrpc|transport|validation|model|log|peer\/(?:base|dialect|mcp)|(?:wire|edition)\/[^/]+\.ts)/,
     minShareCount: 2,
   },
   { name: "node", test: /\/acp\/src\/node\//, minShareCount: 2 },
   // what a conversation needs before its first paint
   {
     name: "view",
-    test: /\/acp\/src\/view\/|\/client\/src\/history\/cost-text|\/cli\/src\/(?:printers\/model-wait|live\/(?:asker-name|live-(?:error|history|options))|settings\/(?:token-source|remote-address))/,
+    test: /\/acp\/src\/view\/|\/client\/src\/history\/cost-text|\/cli\/src\/(?:printers\/model-wait|live\/(?:asker-name|history-opener|live-(?:error|options))|settings\/(?:token-source|remote-address))/,
     minShareCount: 2,
   },
   { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },
