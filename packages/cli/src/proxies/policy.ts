@@ -147,7 +147,7 @@ export const policy: ShippedProxy = {
       prompt(_, { data: { gated } }) {
         const why = gated === undefined ? "this session was not opened here" : unkept(gated.cwd);
         if (why !== undefined) return answer({ stopReason: "refusal" as const, say: `[policy] ${why}.` });
-        if (gated !== undefined) gate().prompted(gated);
+        if (gated !== undefined) gate().prompted(gated, known.asking);
         return undefined;
       },
       update(update, { data: { gated } }) {

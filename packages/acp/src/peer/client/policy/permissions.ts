@@ -101,8 +101,9 @@ export class Permissions {
     this.#tell("observe", (policy) => policy.observe?.(session, update));
   }
 
-  prompted(session: ClientSession): void {
-    this.#tell("prompted", (policy) => policy.prompted?.(session));
+  prompted(session: AskedSession): void {
+    const context = this.#asking(this.#recorded(session, never));
+    this.#tell("prompted", (policy) => policy.prompted?.(session, context));
   }
 
   /** The user has cancelled. */
