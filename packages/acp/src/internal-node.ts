@@ -1,6 +1,6 @@
 // Exports for Parley's own packages on Node only, without compatibility between versions.
 
-export { contentVersion, sliceLines } from "./node/files/file-content.ts";
+export { contentVersion, formatIn, sliceLines } from "./node/files/file-content.ts";
 export { isMissingCommand } from "./node/path-search.ts";
 export { ProcessGroup } from "./node/process-group.ts";
 export { type AgentProcess, spawnAgent } from "./node/spawn.ts";

@@ -2,10 +2,15 @@
 
 export { directoryIdentity } from "./gate/gate-state.ts";
 export { costText } from "./history/cost-text.ts";
+export { type HistoryFile, historyFile } from "./history/history-file.ts";
 export { isSameAgent } from "./history/history-record.ts";
-export { type BegunSession, type ManagedRecorder, managedRecorder } from "./history/managed-recorder.ts";
-export { type RecordingHistory, recordingHistory } from "./history/recording-history.ts";
 export { separateCalls } from "./history/separate-calls.ts";
+export {
+  type BegunSession,
+  type RecordingOptions,
+  recordSessions,
+  SessionRecording,
+} from "./history/session-recording.ts";
 export { type AllSessions, type AllSessionsQuery, allSessions } from "./managed/all-sessions.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
 export { type ManagedConnection, manageAgent } from "./managed/manage-agent.ts";

@@ -9,7 +9,7 @@ export const createTerminalKeys: Keys = { command: true, args: true, env: true, 
 export const spawnTransportKeys: Keys = { cwd: true, env: true, name: true, signal: true, graceMs: true, killMs: true, onStderr: true, stderrTailBytes: true, framing: true, limits: true };
 
 /** The options of `SqliteStoreOptions` (node/store/store-options.ts). */
-export const sqliteStoreKeys: Keys = { path: true, durability: true, create: true, maxBytes: true, busyTimeoutMs: true, log: true };
+export const sqliteStoreKeys: Keys = { path: true, tenant: true, durability: true, create: true, maxBytes: true, busyTimeoutMs: true, log: true };
 
 /** The options of `LocalTerminalsOptions` (node/terminals/local-terminals.ts). */
 export const localTerminalsKeys: Keys = { cwd: true, env: true, maxTerminals: true, maxOutputByteLimit: true, killMs: true, pty: true, wrap: true, onOutput: true, onExit: true };

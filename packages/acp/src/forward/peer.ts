@@ -2,7 +2,7 @@
 
 import { type Deadline, deadline } from "../base/deadline.ts";
 import { optional } from "../base/objects.ts";
-import { Connection } from "../jsonrpc/connection.ts";
+import { Connection, outputOf } from "../jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../jsonrpc/connection-options.ts";
 import { ConnectionError } from "../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../jsonrpc/incoming-request.ts";
@@ -128,11 +128,12 @@ export class Peer {
 
   protected portOf(shape: Shape): Port {
     const { connection } = this;
+    const output = outputOf(connection);
     return {
-      notify: (call) =>
-        this.#watched(
-          connection.notify(shape.method(call), shape.params(call), shape.notificationText(call)),
-        ),
+      notify: (call) => {
+        const message = { jsonrpc: "2.0", method: shape.method(call), params: shape.params(call) };
+        return this.#watched(output.notify(message, shape.notificationText(call)));
+      },
       request: (call, taker) => {
         const passed = {
           method: shape.method(call),
@@ -149,7 +150,7 @@ export class Peer {
         };
       },
       unread: () => {
-        const pass = connection.passLines;
+        const pass = output.passLines;
         return pass && ((lines) => this.#watched(pass(shape.unreadLines(lines))));
       },
     };

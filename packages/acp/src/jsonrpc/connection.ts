@@ -28,7 +28,10 @@ import {
   type SentHook,
   unanswered,
 } from "./pending-requests.ts";
-import { claimTransport, type EndReason, type Lines, type Sink, type Transport } from "./transport.ts";
+import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
+
+/** The output of a connection, for callers that have messages as text. It is no member, because apps have no use for it. */
+export let outputOf: (connection: Connection) => Output;
 
 /**
  * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
@@ -174,18 +177,14 @@ export class Connection {
   /**
    * Sends a notification. Returns a promise only when the peer is slow; await it before sending more. After the
    * connection has ended it never throws, and its promise resolves in a later turn of the event loop, so that a
-   * loop that awaits it does not block timers. `text` is the whole message as JSON, where the caller has it already;
-   * `isLine` says that it has no line break, so that nobody has to look for one.
+   * loop that awaits it does not block timers.
    */
-  notify(method: string, params?: unknown, text?: string, isLine?: boolean): Promise<void> | undefined {
-    const hasRoom = this.#output.send({ jsonrpc: "2.0", method, params }, text, isLine);
-    return this.#output.whenRoom(hasRoom, this.#endReason);
+  notify(method: string, params?: unknown): Promise<void> | undefined {
+    return this.#output.notify({ jsonrpc: "2.0", method, params });
   }
 
-  /** Sends lines that nobody has read; undefined where every message must be seen. */
-  get passLines(): ((lines: Lines) => Promise<void> | undefined) | undefined {
-    const send = this.#output.sendLines;
-    return send && ((lines) => this.#output.whenRoom(send(lines), this.#endReason));
+  static {
+    outputOf = (connection) => connection.#output;
   }
 
   /** Sends calls as one array, for peers that accept batches. Returns one promise per call, `undefined` for notifications. */
@@ -359,6 +358,7 @@ export class Connection {
     if (this.#phase === "open") {
       this.#phase = "draining";
       this.#endReason = reason;
+      this.#output.hasEnded = true;
       this.#log(reason.kind === "closed" ? "debug" : "warn", "connection ends", { kind: reason.kind });
       this.#pending.failAll((method) => unanswered(method, reason));
       this.#inbound.abortAll(reason);

@@ -17,6 +17,8 @@ export class Output {
   readonly #host: OutputHost;
   /** Whether anything can be written. */
   isOpen = true;
+  /** Whether the connection has ended. Handlers that run may still answer. */
+  hasEnded = false;
   #blocked: PromiseWithResolvers<void> | undefined;
   #turn: Promise<void> | undefined;
   #paused = false;
@@ -43,32 +45,48 @@ export class Output {
   }
 
   /**
-   * `given` is the serialised message, `isLine` that it has no line breaks. False when the peer is slow. Throws when the
-   * message cannot be serialised, or is too large for a peer with our own limits: one message must not end the connection.
+   * `given` is the serialised message. False when the peer is slow. Throws when the message cannot be serialised, or is too
+   * large for a peer with our own limits: one message must not end the connection.
    */
-  send(message: object, given?: string, isLine = given === undefined): boolean {
-    if (!this.isOpen) {
-      this.#host.counters.dropped++;
-      return true;
-    }
-    const { tap, maxSentBytes } = this.#host;
-    const text = given ?? JSON.stringify(message);
-    checkSentSize(message, text, maxSentBytes);
-    tap?.("out", text);
-    return this.#sent(this.#transport.send(message, text, isLine));
+  send(message: object, given?: string): boolean {
+    const text = this.#admitted(message, given ?? (this.isOpen ? JSON.stringify(message) : ""));
+    return text === undefined || this.#sent(this.#transport.send(message, text));
   }
 
-  /** Sends lines that nobody has read, as `send` does; undefined where each message must be seen. */
-  get sendLines(): ((lines: Lines) => boolean) | undefined {
+  /**
+   * Sends a notification. Returns what to wait for when the peer is slow, or after the end. `isLine` says that the text has
+   * no line breaks: the search for one would copy a text that was put together.
+   */
+  notify(message: object, given?: string, isLine = false): Promise<void> | undefined {
+    const transport = this.#transport;
+    if (!isLine || given === undefined || transport.sendLines === undefined)
+      return this.#whenRoom(this.send(message, given));
+    const isOpen = this.#admitted(message, given) !== undefined;
+    return this.#whenRoom(!isOpen || this.#sent(transport.sendLines({ text: `${given}\n` })));
+  }
+
+  /** Undefined, and counted, when nothing is sent any more. */
+  #admitted(message: object, text: string): string | undefined {
+    if (!this.isOpen) {
+      this.#host.counters.dropped++;
+      return undefined;
+    }
+    const { tap, maxSentBytes } = this.#host;
+    checkSentSize(message, text, maxSentBytes);
+    tap?.("out", text);
+    return text;
+  }
+
+  /** Sends lines that nobody has read, as `notify` does; undefined where each message must be seen. */
+  get passLines(): ((lines: Lines) => Promise<void> | undefined) | undefined {
     const { tap, maxSentBytes } = this.#host;
     const isChecked = tap !== undefined || maxSentBytes !== Number.POSITIVE_INFINITY;
     if (!this.isOpen || isChecked || this.#transport.sendLines === undefined) return undefined;
-    return (lines) => this.#sent(this.#transport.sendLines?.(lines) ?? true);
+    return (lines) => this.#whenRoom(this.#sent(this.#transport.sendLines?.(lines) ?? true));
   }
 
-  /** What whoever has sent waits for. `ended` is why nothing is sent any more. */
-  whenRoom(hasRoom: boolean, ended: object | undefined): Promise<void> | undefined {
-    if (hasRoom && ended === undefined) return undefined;
+  #whenRoom(hasRoom: boolean): Promise<void> | undefined {
+    if (hasRoom && !this.hasEnded) return undefined;
     return hasRoom ? this.nextTurn : this.room;
   }
 

@@ -12,18 +12,17 @@ export interface Transport {
   /** Called once by the connection; nothing is read before. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
   /**
-   * Queues one message, in order. `text` is the message already serialised (pass-through, taps). `isLine` says that the
-   * text has no line break, so that a transport of lines need not look for one.
+   * Queues one message, in order. `text` is the same message as JSON, where the caller has it, such as one that is passed on.
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
-  send(message: object, text?: string, isLine?: boolean): boolean;
+  send(message: object, text?: string): boolean;
   /** Stops reading; a message that was already read may still arrive. */
   pause(): void;
   /** Reads on after `pause`. */
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
-  /** Queues messages that nobody has read. Only where the text alone is sent. Returns what `send` does. */
+  /** Queues messages as text. Only where the text alone is sent, and nobody looks at messages. Returns what `send` does. */
   sendLines?(lines: Lines): boolean;
   /** Only where a connection outlives its sockets (`@parley/acp/server`): whether the peer is there at the moment. */
   readonly attachment?: Attachment | undefined;

@@ -109,13 +109,13 @@ class ByteTransport implements Transport, ByteReceiver {
     });
   }
 
-  send(message: object, text?: string, isLine?: boolean): boolean {
-    return this.#ended || this.#queue(this.#frame(message, text, isLine));
+  send(message: object, text?: string): boolean {
+    return this.#ended || this.#queue(this.#frame(message, text));
   }
 
   sendLines({ text }: Lines): boolean {
     if (this.#framing !== "content-length") return this.#ended || this.#queue(text);
-    for (const line of text.slice(0, -1).split("\n")) this.send({}, line, true);
+    for (const line of text.slice(0, -1).split("\n")) this.send({}, line);
     return this.#room || this.#ended;
   }
 
@@ -183,13 +183,13 @@ class ByteTransport implements Transport, ByteReceiver {
 
   // ----
 
-  #frame(message: object, given: string | undefined, isLine = false): string {
+  #frame(message: object, given: string | undefined): string {
     if (this.#framing === "content-length") {
       const text = given ?? JSON.stringify(message);
       return `Content-Length: ${this.#platform.byteLength(text)}\r\n\r\n${text}`;
     }
-    // text from another framing may contain line breaks (T2); a search in text that was put together copies it
-    const isUsable = given !== undefined && (isLine || !given.includes("\n"));
+    // text from another framing may contain line breaks (T2)
+    const isUsable = given?.includes("\n") === false;
     return `${isUsable ? given : JSON.stringify(message)}\n`;
   }
 

@@ -34,8 +34,8 @@ class LateTransport implements Transport {
     );
   }
 
-  send(message: object, text?: string, isLine?: boolean): boolean {
-    if (this.#loaded !== undefined) return this.#loaded.send(message, text, isLine);
+  send(message: object, text?: string): boolean {
+    if (this.#loaded !== undefined) return this.#loaded.send(message, text);
     if (this.#isClosed) return true;
     // now, as the others do: the message may be changed afterwards, and what is no JSON throws here
     const written = text ?? JSON.stringify(message);

@@ -22,7 +22,7 @@ function noting(names: readonly string[]) {
 const message = { jsonrpc: "2.0" };
 const transportCalls: Record<keyof Required<Transport>, unknown[]> = {
   start: ["sink"],
-  send: [message, "text", true],
+  send: [message, "text"],
   sendLines: ["lines\n"],
   pause: [],
   resume: [],

@@ -20,7 +20,7 @@ import type { Sink, Transport } from "../jsonrpc/transport.ts";
 export function wrapTransport(inner: Transport, overrides: Partial<Transport>): Transport {
   return {
     start: (sink) => inner.start(sink),
-    send: (message, text, isLine) => inner.send(message, text, isLine),
+    send: (message, text) => inner.send(message, text),
     pause: () => inner.pause(),
     resume: () => inner.resume(),
     ...(inner.endOutput && { endOutput: () => inner.endOutput?.() }),
@@ -35,9 +35,9 @@ export function wrapTransport(inner: Transport, overrides: Partial<Transport>): 
 /** Calls `sends` before each time that the transport sends. */
 export function noticed(inner: Transport, sends: () => void): Transport {
   return wrapTransport(inner, {
-    send(message, text, isLine) {
+    send(message, text) {
       sends();
-      return inner.send(message, text, isLine);
+      return inner.send(message, text);
     },
     ...(inner.sendLines && {
       sendLines(lines) {

@@ -15,7 +15,6 @@ import { isLasting, rememberLasting } from "../permissions/lasting-grants.ts";
 import { permissionOptions, type Rejection, rejection, unanswered } from "../permissions/question.ts";
 import { autoApprovalOf } from "../session/options.ts";
 import type { CodingTurn } from "../session/session-state.ts";
-import { oneLine } from "../text/safe-text.ts";
 import { textPart } from "../tools/base/define-tool.ts";
 import { shownText } from "../tools/base/shown-content.ts";
 import {
@@ -32,6 +31,7 @@ import {
 import { shownPath } from "../tools/base/workspace-path.ts";
 import { askUser } from "./ask-user.ts";
 import { callStart, type Drafts, draftPresentation } from "./drafts.ts";
+import { isUnread, messageOf, refusalBefore, vetoOf } from "./refusals.ts";
 
 export interface RunCallOptions {
   readonly turn: CodingTurn;
@@ -116,12 +116,14 @@ async function runPrepared(
   const { data: state } = session;
   const holder = prepared.access.type === "run" ? await options.context.terminals.holder() : undefined;
   const verdict = () => decideByMode(prepared.access, { ...permissionState(turn), ...optional({ holder }) });
-  const run = () => report(part, prepared, { ...options, ...optional({ holder }) }, verdict());
-  if (verdict().type !== "ask") return run();
+  const run = (decided: ModeVerdict) =>
+    report(part, prepared, { ...options, ...optional({ holder }) }, decided);
+  const decided = verdict();
+  if (decided.type !== "ask") return run(decided);
   // decide again: an earlier question may have been answered with "always"
   return state.oneAtATime(async () => {
     options.context.signal.throwIfAborted();
-    return run();
+    return run(verdict());
   });
 }
 
@@ -150,16 +152,20 @@ async function report(
 ): Promise<ToolOutcome> {
   const { turn } = options;
   // before the call begins: a refused call must never be shown as in progress
-  const refused = await refusalBefore(prepared, verdict, options);
+  const refused = await refusalBefore(prepared.access, verdict, options.context, options.holder);
+  // a rule may keep the user's history from the text of the file
+  const isHidden = refused !== undefined && options.context.vetoes !== undefined && isUnread(prepared.access);
   let rejected = unanswered;
   const start = {
     ...callStart(part, prepared, options.drafts.idOf(part)),
+    ...(isHidden && { content: [] }),
     ...optional({ parent: options.parent?.call }),
-    ...(verdict.type === "ask" && {
-      permission: question(prepared, verdict, options, (_meta) => {
-        rejected = rejection(_meta);
+    ...(verdict.type === "ask" &&
+      refused === undefined && {
+        permission: question(prepared, verdict, options, (_meta) => {
+          rejected = rejection(_meta);
+        }),
       }),
-    }),
   };
   let outcome: ToolOutcome = failed(part, "This call did not end.");
   let hasBegun = false;
@@ -195,27 +201,6 @@ function wordsOf(
   return [messageOf(error), ...adviceOf(error)];
 }
 
-interface Refusal {
-  readonly status: "failed" | "cancelled";
-  readonly userText: string;
-  readonly modelText: string;
-  /** For the model only. */
-  readonly advice?: string;
-}
-
-/** Refused by the mode or by a rule of the client. */
-async function refusalBefore(
-  { access }: PreparedCall,
-  verdict: ModeVerdict,
-  { context, holder }: HeldCall,
-): Promise<Refusal | undefined> {
-  if (verdict.type === "refuse")
-    return { status: "failed", userText: verdict.reason, modelText: verdict.reason };
-  // a client that decides about the commands that it runs need not be asked before
-  if (verdict.type !== "allow" || holder?.by === "client") return undefined;
-  return vetoOf(access, context, holder);
-}
-
 function question(
   { access }: Pick<PreparedCall, "access">,
   { subjects, reason }: Extract<ModeVerdict, { type: "ask" }>,
@@ -236,33 +221,6 @@ function question(
       if (kind === "allow_always" || kind === "reject_always")
         grants.remember(subjects, kind === "allow_always");
     },
-  };
-}
-
-/** Asks the client whether a rule forbids a call that the mode allows. */
-async function vetoOf(
-  access: PreparedCall["access"],
-  { vetoes, signal }: ToolContext,
-  holder?: CommandHolder,
-): Promise<Refusal | undefined> {
-  if (vetoes === undefined) return undefined;
-  const isInside = access.type === "run" && !access.isOutside && holder?.by === "sandbox";
-  const sandbox = isInside ? holder.profile : undefined;
-  let reason: string | undefined;
-  try {
-    reason = await vetoes.refusalOf(access, signal, sandbox);
-  } catch (error) {
-    signal.throwIfAborted();
-    const message = `This call was not run: the client has to agree, but could not be asked (${messageOf(error)}).`;
-    throw new ToolError(message, { cause: error });
-  }
-  signal.throwIfAborted();
-  if (reason === undefined) return undefined;
-  return {
-    status: "cancelled",
-    userText: `It was not allowed: ${oneLine(reason)}`,
-    modelText: `The user's rules do not allow this (${oneLine(reason)}).`,
-    advice: unanswered.advice,
   };
 }
 
@@ -384,10 +342,6 @@ function runContext(options: RunCallOptions, call: ToolCallHandle, title: string
 
 function failed({ id, name }: ToolCallPart, message: string, ...advice: readonly string[]): ToolOutcome {
   return { callId: id, name, content: [message, ...advice].map(textPart), isError: true };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== "" ? error.message : "The tool failed.";
 }
 
 /** The error and its advice as one text, for the model and the history. */

@@ -1,7 +1,7 @@
 // Tests vetoes: a client's rules forbid calls in every mode, and a malformed answer is a refusal.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   calls,
@@ -101,3 +101,40 @@ inEveryVersion("a client without vetoes is not asked", {}, async (setup) => {
   await session.prompt("go").result;
   assert.ok(existsSync(join(setup.cwd, "b.txt")));
 });
+
+for (const mode of ["code", "ask"] as const) {
+  inEveryVersion(
+    `an edit tells nothing of a file that it must not read, in mode ${mode}`,
+    { "a.txt": "key=SECRET\n" },
+    async (setup) => {
+      const edit = (oldText: string) =>
+        ["edit", { path: "a.txt", edits: [{ oldText, newText: "other" }] }] as const;
+      const model = scriptedModel([calls(edit("key="), edit("kye="), edit("key=\n")), says("done")]);
+      const { session, updates, asks } = await talk({
+        ...setup,
+        models: [model],
+        mode,
+        answers: ["allow_once", "allow_once", "allow_once"],
+        clientDefinition: {
+          _meta: meta,
+          extensions: {
+            requests: {
+              "_parley.dev/veto": (params) => {
+                const { effects } = params as { effects: { operation: string }[] };
+                const refused = effects.flatMap(({ operation }, effect) =>
+                  operation === "read" ? [{ effect, reason: "my rule" }] : [],
+                );
+                return { refused, restricts: ["read"] };
+              },
+            },
+          },
+        },
+      });
+      await session.prompt("go").result;
+      assert.deepEqual([asks, readFileSync(join(setup.cwd, "a.txt"), "utf8")], [[], "key=SECRET\n"]);
+      const told = JSON.stringify(model.requests[1]?.messages.at(-1));
+      assert.equal(told.match(/The user's rules do not allow this \(my rule\)/g)?.length, 3);
+      assert.doesNotMatch(told + JSON.stringify(updates), /SECRET/);
+    },
+  );
+}

@@ -58,8 +58,9 @@ function effectsOf(access: Access): readonly Effect[] {
     case "read":
       return access.paths.map((path) => ({ operation: "read", path }));
     case "write": {
-      const { verb = "write", paths } = access;
+      const { verb = "write", paths, reads } = access;
       const operations: Effect["operation"][] = verb === "move" ? ["write", "delete"] : [verb];
+      if (reads === true) operations.unshift("read");
       return paths.flatMap((path) => operations.map((operation) => ({ operation, path })));
     }
     case "run":

@@ -100,11 +100,11 @@ export const permissionsCommands: readonly Command[] = [
   },
   {
     name: "permissions verify",
-    summary: "Verify that the log was not changed",
+    summary: "Check the log for damage and missing lines",
     details:
-      "Each line of a log has a hash of the previous line, and logs are signed with your key. Each log names the previous log. Exits with 1 " +
-      "if a line was changed, added, removed or cut off, or if a log is missing. A log without an end belongs to a running or killed " +
-      "process. This is reported and is not an error.",
+      "Each line of a log has a number and a checksum. Each log names the previous log. Exits with 1 if a line was damaged, added, removed " +
+      "or cut off, or if a log is missing. This shows accidents, not an attacker: somebody with your rights can write a log anew. A log " +
+      "without an end belongs to a running or killed process. This is reported and is not an error.",
     positionals: "[FILE...]",
     completes: "file",
     json: true,

@@ -1,4 +1,4 @@
-// `parley permissions log` and `verify`: prints permission decisions, and verifies that the logs were not changed.
+// `parley permissions log` and `verify`: prints permission decisions, and checks the logs for damage.
 
 import { basename } from "node:path";
 import { optional } from "@parley/acp/jsonrpc";
@@ -70,15 +70,18 @@ export async function verifyLogs({ positionals, json }: Invocation): Promise<num
   const changed = reports.filter(({ isWhole }) => !isWhole).length;
   const entries = reports.reduce((sum, report) => sum + report.entries.length, 0);
   const summary = `${reports.length} logs, ${entries} entries, ${changed} changed, ${missing.length} missing`;
-  const logs = reports.map(({ path, isWhole, isClosed, isRunning, problem, entries: all, unknown }) => ({
-    path,
-    isWhole,
-    isClosed,
-    isRunning,
-    ...optional({ problem }),
-    entries: all.length,
-    unknown: unknown.length,
-  }));
+  const logs = reports.map(
+    ({ path, isWhole, isOlder, isClosed, isRunning, problem, entries: all, unknown }) => ({
+      path,
+      isWhole,
+      isOlder,
+      isClosed,
+      isRunning,
+      ...optional({ problem }),
+      entries: all.length,
+      unknown: unknown.length,
+    }),
+  );
   const lost = missing.map((name) => `${escapedLine(name)}: MISSING: ${whereMissing(name, reports)}`);
   const text = [...reports.flatMap(notes), ...lost, summary].join("\n");
   printAnswer(text, { logs, changed, missing }, json);
@@ -99,12 +102,14 @@ function verified(path: string): AuditReport {
   }
 }
 
-function notes({ path, isWhole, isClosed, isRunning, problem, unknown }: AuditReport): string[] {
-  const shown = escapedLine(path);
-  if (!isWhole) return [`${shown}: CHANGED: ${problem}`];
+function notes({ path, isWhole, isOlder, isClosed, isRunning, problem, unknown }: AuditReport): string[] {
+  if (!isWhole) return [`${escapedLine(path)}: CHANGED: ${problem}`];
   const why = isRunning ? "its process is running" : "its process was killed";
-  const open = isClosed ? [] : [`${shown}: has no end: ${why}`];
-  return unknown.length === 0
-    ? open
-    : [...open, `${shown}: ${unknown.length} entries have an unknown outcome`];
+  const said = [
+    isOlder &&
+      "an older version wrote it, without checksums: only the number and order of its lines were checked",
+    !isClosed && `has no end: ${why}`,
+    unknown.length > 0 && `${unknown.length} entries have an unknown outcome`,
+  ];
+  return said.filter((each) => each !== false).map((each) => `${escapedLine(path)}: ${each}`);
 }

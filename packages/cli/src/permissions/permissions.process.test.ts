@@ -259,10 +259,10 @@ test("the log says what was done, and verify finds what was changed", async (t) 
   writeFileSync(path, readFileSync(path, "utf8").replace("/w/a", "/w/c"));
   const changed = started("verify", "--json");
   assert.equal(changed.status, 1);
-  assert.match(JSON.parse(changed.stdout).data.logs[0].problem, /line 2 does not follow the one before it/);
+  assert.match(JSON.parse(changed.stdout).data.logs[0].problem, /^line 2 is not as it was written$/);
   const told = await parley("log");
   assert.equal(told.status, 1);
-  assert.match(told.stdout, /: CHANGED: line 2 does not follow/);
+  assert.match(told.stdout, /: CHANGED: line 2 is not as/);
 });
 
 test("verify tells a process that was killed from a log that was cut or is missing, and fails for the latter", async (t) => {

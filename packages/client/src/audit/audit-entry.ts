@@ -1,5 +1,6 @@
 // The lines of an audit log.
 
+import { crc32 } from "node:zlib";
 import type { Redactor } from "@parley/acp/redact";
 import type { RuleSubject } from "../subjects/subject.ts";
 import { targetText } from "../subjects/summary.ts";
@@ -61,17 +62,26 @@ export interface AuditEntry extends AuditFacts {
   readonly after: number;
 }
 
-export const auditHeader = { parley: "audit", version: 2 };
+export const auditHeader = { parley: "audit", version: 3 };
 
-/** A line: the body, and what seals it as its last member. */
-export function sealedLine(body: string, mac: string): string {
-  return `${body.slice(0, -1)},"mac":"${mac}"}\n`;
+/** The logs of version 2 have a signature in each line. It is not verified: its key was in the same folder. */
+export const signedVersion = 2;
+
+/** Adds the checksum of a body as its last member. */
+export function checkedLine(body: string): string {
+  return `${body.slice(0, -1)},"sum":"${checksum(body)}"}\n`;
 }
 
-/** Takes a line apart again; undefined where it is not one. */
-export function unsealed(line: string): { readonly body: string; readonly mac: string } | undefined {
-  const [, body, mac] = /^(\{.*),"mac":"([\da-f]{64})"\}$/.exec(line) ?? [];
-  return body === undefined || mac === undefined ? undefined : { body: `${body}}`, mac };
+/** Takes a line apart. Undefined for what is no line of a log, or has another checksum. */
+export function readLine(line: string): { readonly body: string; readonly isSigned: boolean } | undefined {
+  const [, start, kind, sum] = /^(\{.*),"(sum|mac)":"([\da-f]+)"\}$/.exec(line) ?? [];
+  if (start === undefined) return undefined;
+  const [body, isSigned] = [`${start}}`, kind === "mac"];
+  return isSigned || sum === checksum(body) ? { body, isSigned } : undefined;
+}
+
+function checksum(body: string): string {
+  return crc32(body).toString(16).padStart(8, "0");
 }
 
 /** The target of a subject, with secrets in commands redacted. */

@@ -1,6 +1,5 @@
-// The files of an audit folder: logs, their signed heads, the key, and the mark of pruned logs.
+// The files of an audit folder: logs, their line counts, and the mark of pruned logs.
 
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -12,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isObject } from "@parley/acp/jsonrpc";
 import { isProcessRunning, replaceFileSync } from "@parley/acp/node";
 
 /**
@@ -30,67 +30,23 @@ export function auditFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** How far a log goes that has no end yet. */
-export interface AuditHead {
-  readonly seq: number;
-  /** Of the last line. */
-  readonly line: string;
-}
-
 function headPath(log: string): string {
   return log.replace(/\.ndjson$/, ".head");
 }
 
-/** Made once for this user. Other processes may be making it at the same moment. */
-export function auditKey(folder: string): Buffer {
-  const path = join(folder, "key");
-  try {
-    replaceFileSync(path, randomBytes(32).toString("hex"), { onlyNew: true });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-  return Buffer.from(readFileSync(path, "utf8").trim(), "hex");
-}
-
-/** Of a line it is chained to that of the line before. */
-export function signature(key: Buffer, text: string, before = ""): string {
-  return createHmac("sha256", key).update(`${before}\n${text}`).digest("hex");
-}
-
-export function isSigned(key: Buffer, mac: string, text: string, before?: string): boolean {
-  const [given, wanted] = [Buffer.from(mac, "hex"), Buffer.from(signature(key, text, before), "hex")];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
-}
-
-function signedRecord(key: Buffer, kind: string, record: object): string {
-  return JSON.stringify({ ...record, mac: signature(key, JSON.stringify(record), kind) });
-}
-
-/** Undefined where there is none that was signed here. */
-function readSigned(key: Buffer, kind: string, path: string): unknown {
-  try {
-    const { mac, ...record }: Record<string, unknown> = JSON.parse(readFileSync(path, "utf8"));
-    return isSigned(key, String(mac), JSON.stringify(record), kind) ? record : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Writes the head anew with each line. */
-export class HeadWriter {
+/** Counts the lines of a log that has no end yet, in a file beside it. */
+export class LineCount {
   readonly #path: string;
-  readonly #key: Buffer;
   readonly #file: number;
 
-  constructor(log: string, key: Buffer) {
+  constructor(log: string) {
     this.#path = headPath(log);
-    this.#key = key;
     this.#file = openSync(this.#path, "wx", 0o600);
   }
 
-  write(head: AuditHead): void {
+  write(lines: number): void {
     // it only ever grows, so nothing of the one before is left behind it
-    writeSync(this.#file, signedRecord(this.#key, "head", head), 0);
+    writeSync(this.#file, String(lines), 0);
   }
 
   /** The log has an end of its own. */
@@ -100,9 +56,19 @@ export class HeadWriter {
   }
 }
 
-export function readHead(log: string, key: Buffer): AuditHead | undefined {
-  // as: the signature shows that we wrote it
-  return readSigned(key, "head", headPath(log)) as AuditHead | undefined;
+/** How many lines a log without an end must have. Older versions wrote the number of the last line, from 0. */
+export function linesWritten(log: string): number | undefined {
+  const value = readJson(headPath(log));
+  const count = isObject(value) ? Number(value["seq"]) + 1 : value;
+  return typeof count === "number" && Number.isSafeInteger(count) ? count : undefined;
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Limits of an audit folder. */
@@ -117,7 +83,7 @@ const day = 24 * 60 * 60 * 1000;
 const defaults = { keepMs: 90 * day, keepBytes: 256 * 1024 * 1024 };
 
 /** Never throws: the log itself is complete. */
-export function pruneAudit(log: string, key: Buffer, bounds: AuditBounds): void {
+export function pruneAudit(log: string, bounds: AuditBounds): void {
   try {
     const folder = dirname(log);
     const mark = join(folder, "pruned");
@@ -126,9 +92,9 @@ export function pruneAudit(log: string, key: Buffer, bounds: AuditBounds): void 
     const now = statSync(log).mtimeMs;
     if (now - lately < day) return;
     const gone = tooMany(folder, now, { ...defaults, ...bounds });
-    const upTo = [prunedUpTo(folder, key), ...gone.map((path) => basename(path))].sort().at(-1) ?? "";
+    const upTo = [prunedUpTo(folder), ...gone.map((path) => basename(path))].sort().at(-1) ?? "";
     // first: what is interrupted here must not look like a loss
-    replaceFileSync(mark, signedRecord(key, "pruned", { upTo }));
+    replaceFileSync(mark, JSON.stringify({ upTo }));
     for (const path of gone) for (const each of [path, headPath(path)]) rmSync(each, { force: true });
   } catch {
     // the next process will try again
@@ -159,8 +125,7 @@ export function isWriterRunning(log: string): boolean {
 }
 
 /** Logs up to this name may be missing. */
-export function prunedUpTo(folder: string, key: Buffer): string {
-  // as: the signature shows that we wrote it
-  const record = readSigned(key, "pruned", join(folder, "pruned")) as { readonly upTo: string } | undefined;
-  return record?.upTo ?? "";
+export function prunedUpTo(folder: string): string {
+  const record = readJson(join(folder, "pruned"));
+  return isObject(record) && typeof record["upTo"] === "string" ? record["upTo"] : "";
 }

@@ -7,8 +7,8 @@ import { argumentText } from "@parley/acp/internal";
 import { checkOptions } from "@parley/acp/jsonrpc";
 import { processKey } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
-import { type AuditFacts, auditHeader, sealedLine } from "./audit-entry.ts";
-import { type AuditBounds, auditFiles, auditKey, HeadWriter, pruneAudit, signature } from "./audit-files.ts";
+import { type AuditFacts, auditHeader, checkedLine } from "./audit-entry.ts";
+import { type AuditBounds, auditFiles, LineCount, pruneAudit } from "./audit-files.ts";
 
 /** The audit log of one process. */
 export interface AuditLog {
@@ -16,7 +16,7 @@ export interface AuditLog {
   readonly path: string;
   /** Writes a line, before the effect. Throws if it cannot be written. The outcome refers to the returned number. */
   write(facts: AuditFacts): number;
-  /** Writes the last line, which proves that nothing was cut off. */
+  /** Writes the last line, which shows that nothing was cut off. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function auditLog(folder: string, options: AuditOptions = {}): AuditLog {
   const time = stamp.replaceAll(/[-:]/g, "").slice(0, 15);
   const name = `${time}-${processKey()}-${randomBytes(3).toString("hex")}.ndjson`;
   const path = join(folder, name);
-  let [seq, previous, isClosed] = [0, "", false];
+  let [seq, isClosed] = [0, false];
   let opened: ReturnType<typeof openFile> | undefined;
   let failure: unknown;
 
@@ -60,17 +60,15 @@ export function auditLog(folder: string, options: AuditOptions = {}): AuditLog {
     if (failure !== undefined) throw failure;
     const body = JSON.stringify(fields);
     opened ??= openFile(folder, path);
-    const { file, key, head } = opened;
-    const line = signature(key, body, previous);
+    const { file, count } = opened;
     try {
-      writeWhole(file, sealedLine(body, line));
-      head.write({ seq, line });
+      writeWhole(file, checkedLine(body));
+      count.write(seq + 1);
     } catch (error) {
       // half a line may be there: none can follow it
       failure = error;
       throw error;
     }
-    previous = line;
     return seq++;
   };
   const entry = (facts: AuditFacts) => ({
@@ -84,8 +82,8 @@ export function auditLog(folder: string, options: AuditOptions = {}): AuditLog {
     if (!isClosed && opened !== undefined) {
       append(entry({ kind: "end" }));
       closeSync(opened.file);
-      opened.head.remove();
-      pruneAudit(path, opened.key, bounds);
+      opened.count.remove();
+      pruneAudit(path, bounds);
     }
     isClosed = true;
   };
@@ -116,9 +114,8 @@ export function auditLog(folder: string, options: AuditOptions = {}): AuditLog {
 function openFile(folder: string, path: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
-  const key = auditKey(folder);
-  const head = new HeadWriter(path, key);
-  return { key, head, file: openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600) };
+  const count = new LineCount(path);
+  return { count, file: openSync(path, O_APPEND | O_CREAT | O_EXCL | O_WRONLY, 0o600) };
 }
 
 function writeWhole(file: number, line: string): void {

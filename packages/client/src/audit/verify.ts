@@ -1,25 +1,19 @@
 // Verifies audit logs and summarises what was done.
 
-import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { isObject, optional } from "@parley/acp/jsonrpc";
-import { type AuditEntry, auditHeader, unsealed } from "./audit-entry.ts";
-import {
-  type AuditHead,
-  auditFiles,
-  auditKey,
-  isSigned,
-  isWriterRunning,
-  prunedUpTo,
-  readHead,
-} from "./audit-files.ts";
+import { type AuditEntry, auditHeader, readLine, signedVersion } from "./audit-entry.ts";
+import { auditFiles, isWriterRunning, linesWritten, prunedUpTo } from "./audit-files.ts";
 
 /** The result of verifying one audit log. */
 export interface AuditReport {
   /** The path of the log. */
   readonly path: string;
-  /** Whether no line was changed, inserted, removed or cut off. */
+  /** Whether no line was changed, inserted, removed or cut off by accident. Somebody who wants to can hide a change. */
   readonly isWhole: boolean;
+  /** Whether an older version wrote the log. Its lines have no checksum, so only their number and order were verified. */
+  readonly isOlder: boolean;
   /** Whether the log was closed. */
   readonly isClosed: boolean;
   /** Whether the process of a log that was not closed still exists. Otherwise it was killed. */
@@ -55,13 +49,13 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
   const reports = auditFiles(folder).map(verifyAudit);
   const there = new Set(reports.map(({ path }) => basename(path)));
   const named = reports.flatMap(({ before }) => (before === undefined ? [] : [before]));
-  const pruned = named.length === 0 ? "" : prunedUpTo(folder, auditKey(folder));
+  const pruned = prunedUpTo(folder);
   const isGone = (name: string) => !there.has(name) && name > pruned;
   return { reports, missing: [...new Set(named)].filter(isGone).sort() };
 }
 
 /**
- * Verifies one audit log with the key in its folder.
+ * Verifies one audit log. It shows accidents and lines that are cut off, not the changes of an attacker.
  *
  * @example
  * import { auditFiles, verifyAudit } from "@parley/client/audit";
@@ -72,24 +66,21 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
  * }
  */
 export function verifyAudit(path: string): AuditReport {
-  const key = existsSync(join(dirname(path), "key")) ? auditKey(dirname(path)) : undefined;
-  // its process may go on writing: what is read first cannot be ahead of what is read last
-  const early = key && readHead(path, key);
-  const log = readLog(readFileSync(path, "utf8"), key);
-  const { header, entries } = log;
-  const late = key && readHead(path, key);
+  // before the lines, because its process may go on writing
+  const count = linesWritten(path);
+  const { header = {}, entries, lines, problem: found } = readLog(readFileSync(path, "utf8"));
   const isClosed = entries.at(-1)?.kind === "end";
-  const { before } = header ?? {};
-  const isAlive = !isClosed && isWriterRunning(path);
-  const problem = log.problem ?? (isClosed ? undefined : cutProblem(log.lines, early, late, isAlive));
+  const { before, version } = header;
+  const problem = found ?? (isClosed ? undefined : cutProblem(lines, count));
   const ended = new Set(
     entries.flatMap(({ kind, of }) => (kind === "outcome" && of !== undefined ? [of] : [])),
   );
   return {
     path,
     isWhole: problem === undefined,
+    isOlder: version === signedVersion,
     isClosed,
-    isRunning: isAlive,
+    isRunning: !isClosed && isWriterRunning(path),
     ...optional({ problem }),
     ...(typeof before === "string" ? { before } : {}),
     entries,
@@ -97,58 +88,48 @@ export function verifyAudit(path: string): AuditReport {
   };
 }
 
-/** Checks that nothing was cut off a log that was not closed. */
-function cutProblem(
-  lines: readonly string[],
-  early: AuditHead | undefined,
-  late: AuditHead | undefined,
-  isAlive: boolean,
-): string | undefined {
-  const last = lines.length - 1;
-  if (early === undefined || late === undefined)
-    return "lines were cut off: it has no end, and nothing says how long it was";
-  if (early.seq > last) return `lines were cut off: it had ${early.seq + 1}, and has ${last + 1}`;
-  if (lines[early.seq] !== early.line) return `line ${early.seq + 1} is not the one that was written`;
-  // a process that runs may just be about to say so
-  return last > late.seq + (isAlive ? 1 : 0)
-    ? `line ${late.seq + 2} was put in after the last one`
-    : undefined;
+/** Checks that nothing was cut off a log that was not closed. A killed process may have written one line more. */
+function cutProblem(lines: number, count: number | undefined): string | undefined {
+  if (count === undefined) return "lines were cut off: it has no end, and nothing says how long it was";
+  return lines < count ? `lines were cut off: it had ${count}, and has ${lines}` : undefined;
 }
 
 interface ReadLog {
   readonly header?: Fields;
   readonly entries: readonly AuditEntry[];
-  /** The seal of each line. */
-  readonly lines: readonly string[];
+  readonly lines: number;
   readonly problem?: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function readLog(text: string, key: Buffer | undefined): ReadLog {
-  const whole = text.split("\n");
-  const [lines, entries]: [string[], AuditEntry[]] = [[], []];
+function readLog(text: string): ReadLog {
+  const lines = text.split("\n");
+  const entries: AuditEntry[] = [];
   let header: Fields | undefined;
-  const read = (problem?: string): ReadLog => ({ entries, lines, ...optional({ header, problem }) });
-  if (whole.pop() !== "") return read(`line ${whole.length + 1} has no end`);
-  if (whole.length === 0) return read("it is empty");
-  for (const [at, line] of whole.entries()) {
-    const failed = (problem: string): ReadLog => read(`line ${at + 1} ${problem}`);
-    const { body = "", mac = "" } = unsealed(line) ?? {};
+  const read = (problem?: string): ReadLog => ({
+    entries,
+    lines: lines.length,
+    ...optional({ header, problem }),
+  });
+  if (lines.pop() !== "") return read(`line ${lines.length + 1} has no end`);
+  if (lines.length === 0) return read("it is empty");
+  for (const [at, line] of lines.entries()) {
+    const { body = "", isSigned = false } = readLine(line) ?? {};
     const fields = recordOf(body);
-    if (fields === undefined) return failed("is not an entry");
-    const problem = at === 0 ? headerProblem(fields) : entryProblem(fields, at, entries);
-    if (problem !== undefined) return failed(problem);
-    if (key !== undefined && !isSigned(key, mac, body, lines.at(-1)))
-      return failed(at === 0 ? "was not signed here" : "does not follow the one before it");
-    lines.push(mac);
-    if (at === 0) header = fields;
-    // as: the chain proves that we wrote it
+    const isExpected = isSigned === ((header ?? fields)?.["version"] === signedVersion);
+    const problem =
+      fields === undefined || !isExpected
+        ? "is not as it was written"
+        : header === undefined
+          ? headerProblem(fields)
+          : entryProblem(fields, at, entries);
+    if (fields === undefined || problem !== undefined) return read(`line ${at + 1} ${problem}`);
+    if (header === undefined) header = fields;
+    // as: its checksum says that it is as we wrote it
     else entries.push(fields as unknown as AuditEntry);
   }
-  return read(
-    key === undefined ? "there is no key beside it, so nothing shows that it was written here" : undefined,
-  );
+  return read();
 }
 
 function recordOf(body: string): Fields | undefined {
@@ -162,7 +143,7 @@ function recordOf(body: string): Fields | undefined {
 
 function headerProblem({ parley, version }: Fields): string | undefined {
   if (parley !== auditHeader.parley) return "is not the first line of an audit log";
-  if (version === auditHeader.version) return undefined;
+  if (version === auditHeader.version || version === signedVersion) return undefined;
   return `has version ${String(version)}, wanted ${auditHeader.version}`;
 }
 

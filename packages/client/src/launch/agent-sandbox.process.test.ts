@@ -41,18 +41,22 @@ async function sandboxed(
     ".npm/x": "kept",
   });
   const events: ManagedAgentEvent[] = [];
+  const crashed = Promise.withResolvers<void>();
   const entry = { ...commandEntry([process.execPath, program]), name: "mine", state: ["~/.mine"], ...given };
   const agent = await manageAgent(entry, {
     ...app,
     cwd: work,
     inherited: { ...process.env, HOME: home, XDG_CONFIG_HOME: undefined, XDG_CACHE_HOME: undefined },
     sandbox: { roots: [work], ...more },
-    onEvent: (event) => void events.push(event),
+    onEvent(event) {
+      events.push(event);
+      if (event.kind === "crashed") crashed.resolve();
+    },
   });
   t.after(() => agent.close());
   const session = await agent.newSession({ cwd: work });
   const does = (script: string) => session.prompt(script).text();
-  return { ...place, agent, events, does };
+  return { ...place, agent, events, crashed: crashed.promise, does };
 }
 
 const left = () => readdirSync(temporary);
@@ -193,14 +197,17 @@ test("an agent that does not heed the end of its input gets SIGTERM in its sandb
 });
 
 test("a crashed agent is started again in a new sandbox", inSandbox, async (t) => {
-  const { does, agent, events } = await sandboxed(t);
-  assert.equal(await does("echo x >/tmp/mine; ls /tmp/mine"), "/tmp/mine\n");
+  const { does, agent, events, crashed } = await sandboxed(t);
+  const shown = `sed -n 's|.* \\(/[^ ]*\\) /tmp .*|\\1|p' /proc/self/mountinfo`;
+  const first = await does(`echo x >/tmp/mine; ls /tmp/mine; ${shown}`);
+  assert.match(first, /^\/tmp\/mine\n\/.*parley-sandbox-\w+\n$/);
   process.kill(agent.pid ?? assert.fail(), "SIGKILL");
-  assert.equal(
-    await does("ls /tmp/mine 2>/dev/null; cat ~/.ssh/id_ed25519 2>/dev/null; echo again"),
-    "again\n",
-  );
-  assert.ok(events.some(({ kind }) => kind === "crashed"));
+  // that ends bubblewrap, and the kernel then ends the agent, which may still answer until it has
+  await crashed;
+  const second = await does(`ls /tmp/mine 2>/dev/null; cat ~/.ssh/id_ed25519 2>/dev/null; ${shown}`);
+  assert.match(second, /^\/.*parley-sandbox-\w+\n$/);
+  assert.ok(!first.includes(second), "its /tmp is another folder");
+  assert.equal(events.filter(({ kind }) => kind === "starting").length, 2);
   await agent.newSession({ cwd: process.cwd() });
   assert.deepEqual(
     events.flatMap((event) => (event.kind === "warning" ? [event.message] : [])),

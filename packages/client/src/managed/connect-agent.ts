@@ -4,9 +4,9 @@ import { isAbsolute } from "node:path";
 import { argumentText } from "@parley/acp/internal";
 import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
+import { type HistoryFile, historyFile } from "../history/history-file.ts";
 import type { HistoryAgent } from "../history/history-record.ts";
-import { recordSessions } from "../history/record-sessions.ts";
-import { recordingHistory } from "../history/recording-history.ts";
+import { recordSessions } from "../history/session-recording.ts";
 import { targetEntry } from "../launch/agent-target.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
 import { type ManagedConnection, manageAgent } from "./manage-agent.ts";
@@ -81,13 +81,8 @@ export async function connectAgent(
   const entry = targetEntry(target, agents);
   const started: { agent?: ManagedConnection } = {};
   const warn = (message: string) => options.onEvent?.({ kind: "warning", message });
-  const recorder: Recorder | undefined =
-    history &&
-    recordSessions(
-      recordingHistory(history),
-      () => historyAgent(entry, started.agent),
-      (error) => warn(`a session cannot be stored in the history: ${messageOf(error)}`),
-    );
+  const recorder =
+    history && sessionRecorder(historyFile(history), () => historyAgent(entry, started.agent), warn);
   // the signal is for the start alone: a restart much later is none of its business
   const start = new AbortController();
   const abort = () => start.abort();
@@ -103,6 +98,24 @@ export async function connectAgent(
   } finally {
     signal?.removeEventListener("abort", abort);
   }
+}
+
+function sessionRecorder(
+  history: HistoryFile,
+  agentNow: () => HistoryAgent,
+  warn: (message: string) => void,
+): Recorder {
+  const recorder = recordSessions(
+    async () => history,
+    ({ forks }) => {
+      const agent = agentNow();
+      const original = forks === undefined ? undefined : () => recorder.historyOf(agent, forks);
+      const failed = (error: unknown) =>
+        warn(`a session cannot be stored in the history: ${messageOf(error)}`);
+      return { agent, original, failed };
+    },
+  );
+  return recorder;
 }
 
 /** A command is known by its argv, and called by the name that its agent gives itself. */

@@ -14,9 +14,9 @@ const places = ["clientCapabilities", "capabilities"];
 /** The agent's transport. It is told of no files and terminals of its client, and cannot use them. */
 export function withOwnFiles(agent: Transport): Transport {
   return wrapTransport(agent, {
-    send(message, text, isLine) {
+    send(message, text) {
       const told = withoutFiles(message);
-      return told === message ? agent.send(message, text, isLine) : agent.send(told);
+      return told === message ? agent.send(message, text) : agent.send(told);
     },
     start: (sink) =>
       agent.start(

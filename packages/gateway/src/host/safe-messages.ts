@@ -22,11 +22,11 @@ export function safeMessages(client: Transport, allowCommands: boolean): Transpo
     // a notification has no answer
     id === undefined || client.send({ jsonrpc: "2.0", id, error: { code, message } });
   return wrapTransport(client, {
-    send(message, text, isLine) {
+    send(message, text) {
       const result = isObject(message) ? message["result"] : undefined;
       if (isObject(result)) spoken ??= dialects.find((each) => each.isSpokenByAgent(result))?.name;
       const told = allowCommands ? message : withoutStdio(message);
-      return told === message ? client.send(message, text, isLine) : client.send(told);
+      return told === message ? client.send(message, text) : client.send(told);
     },
     start: (sink) =>
       client.start(

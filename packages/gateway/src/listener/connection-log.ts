@@ -43,9 +43,9 @@ export function loggedConnection(
     log("info", "a session was opened", { connectionId, address, sessionId, by: found.method });
   };
   return wrapTransport(transport, {
-    send(message, text, isLine) {
+    send(message, text) {
       if (asked.size > 0) noteAnswer(message);
-      return transport.send(message, text, isLine);
+      return transport.send(message, text);
     },
     start: (sink) =>
       transport.start(

@@ -47,11 +47,18 @@ export function readContentSync(fd: number, size: bigint, options: ContentOption
   }
 }
 
-/** Equal bytes have equal versions. */
+/** Equal bytes have equal versions. It names the format too, so that a write against it need not read the file for that. */
 export function contentVersion(bytes: Uint8Array): string {
   // loaded on first use: 6 ms
   const { hash } = process.getBuiltinModule("node:crypto");
-  return `sha256-${hash("sha256", bytes, "base64url")}`;
+  const { byteOrderMark, crlf } = formatOf(bytes);
+  return `sha256-${hash("sha256", bytes, "base64url")}${byteOrderMark ? "+bom" : ""}${crlf ? "+crlf" : ""}`;
+}
+
+/** The format in a version. Undefined for what is not one of ours. */
+export function formatIn(version: string): TextFormat | undefined {
+  const [whole, mark, crlf] = /^sha256-[\w-]{43}(\+bom)?(\+crlf)?$/.exec(version) ?? [];
+  return whole === undefined ? undefined : { byteOrderMark: mark !== undefined, crlf: crlf !== undefined };
 }
 
 /** A buffer that grows with the file; files in /proc claim to be empty. */

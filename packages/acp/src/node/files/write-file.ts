@@ -8,6 +8,7 @@ import {
   contentVersion,
   encodedBytes,
   encodeText,
+  formatIn,
   formatOf,
   readContent,
   readContentSync,
@@ -53,7 +54,7 @@ export async function writeTextFile(
     throw fileError("invalid_argument", message, target.text);
   }
   return writeFile(workspace, target, options, async (resolved) =>
-    encodeText(content, await oldFormat(workspace, resolved, target, options.signal)),
+    encodeText(content, await oldFormat(workspace, resolved, target, options)),
   );
 }
 
@@ -144,12 +145,15 @@ function resolveToWrite(
 
 /** Undefined for a new file, and for one over the read limit. */
 async function oldFormat(
-  { access, maxReadBytes }: Workspace,
-  { entry, root }: ResolvedPath,
+  { access, maxReadBytes, seen }: Workspace,
+  { entry, root, canonical }: ResolvedPath,
   target: FilePath,
-  signal: AbortSignal | undefined,
+  { expected = seen?.get(canonical) ?? "any", signal }: LocalWriteOptions,
 ): Promise<TextFormat | undefined> {
   if (entry === undefined || entry.stat.size > maxReadBytes) return undefined;
+  // a file of another version is not replaced
+  const known = formatIn(expected);
+  if (known !== undefined) return known;
   const fd = access.openFile(entry, root);
   try {
     const options = { maxBytes: maxReadBytes, path: target.text, signal };

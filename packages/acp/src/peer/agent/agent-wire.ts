@@ -1,5 +1,6 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
+import { optional } from "../../base/objects.ts";
 import { terminalOutputMethod } from "../../base/parley-extensions.ts";
 import type {
   AgentEdition,
@@ -22,7 +23,7 @@ import {
 } from "../../edition/negotiate.ts";
 import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { Connection } from "../../jsonrpc/connection.ts";
+import { Connection, outputOf } from "../../jsonrpc/connection.ts";
 import {
   type ConnectionOptions,
   defaultConnectionLimits,
@@ -31,10 +32,12 @@ import {
 } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import type { Output } from "../../jsonrpc/output.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import { checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
+import type { Author } from "../../model/entry.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import type { Successor } from "../../model/successor.ts";
 import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -72,6 +75,8 @@ export interface AgentWireOptions
   readonly forwards?: boolean;
   /** The agent behind this one. */
   readonly successor?: Successor;
+  /** Whom the client speaks for. */
+  readonly principal?: string;
 }
 
 /** The state of a connection once its version is agreed on. */
@@ -89,6 +94,7 @@ export class AgentWire implements SessionSender {
   readonly mcpNotices = new McpNotices();
   readonly #transport: Transport;
   readonly #connection: Connection;
+  readonly #output: Output;
   readonly #options: AgentWireOptions;
   readonly #host: AgentHost;
   readonly maxSentBytes: number;
@@ -117,6 +123,7 @@ export class AgentWire implements SessionSender {
         notification: (method, params) => this.#notification(method, params),
       },
     });
+    this.#output = outputOf(this.#connection);
     this.closed = this.#connection.closed;
   }
 
@@ -135,6 +142,13 @@ export class AgentWire implements SessionSender {
 
   get client(): Introduction<ClientCapabilities> {
     return this.#now.client;
+  }
+
+  get author(): Author | undefined {
+    const { principal } = this.#options;
+    return principal === undefined
+      ? undefined
+      : { principal, ...optional({ client: this.client.info?.name }) };
   }
 
   get attachment(): Attachment | undefined {
@@ -165,7 +179,11 @@ export class AgentWire implements SessionSender {
   sendUpdate(sessionId: string, update: object, text?: string): Promise<void> | undefined {
     const params = this.checkUpdate(sessionId, update);
     if (text !== undefined) encodedCheck.compare?.(params, text);
-    return this.#connection.notify("session/update", params, text, true);
+    return this.#update(params, text);
+  }
+
+  #update(params: object, line: string | undefined): Promise<void> | undefined {
+    return this.#output.notify({ jsonrpc: "2.0", method: "session/update", params }, line, true);
   }
 
   checkUpdate(sessionId: string, update: object): object {
@@ -185,7 +203,7 @@ export class AgentWire implements SessionSender {
     if (compare !== undefined || this.rules === undefined)
       this.#now.wire.notification("session/update", params, isQuoted(update));
     if (isSame) compare?.(params, text);
-    return this.#connection.notify("session/update", params, isSame ? text : undefined, true);
+    return this.#update(params, isSame ? text : undefined);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {

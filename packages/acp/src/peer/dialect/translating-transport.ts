@@ -105,12 +105,12 @@ export class TranslatingTransport implements DialectTransport {
     });
   }
 
-  send(message: object, text?: string, isLine?: boolean): boolean {
+  send(message: object, text?: string): boolean {
     if (this.#held !== undefined) {
-      this.#held.push(() => void this.#send(message, text, isLine));
+      this.#held.push(() => void this.#send(message, text));
       return true;
     }
-    return this.#send(message, text, isLine);
+    return this.#send(message, text);
   }
 
   pause(): void {
@@ -167,11 +167,11 @@ export class TranslatingTransport implements DialectTransport {
     }
   }
 
-  #send(message: object, text: string | undefined, isLine: boolean | undefined): boolean {
+  #send(message: object, text: string | undefined): boolean {
     if (this.#machine === undefined && isMessage(message)) {
       const decision = this.#choice.sent(message);
       if (decision instanceof Promise) {
-        this.#load(decision, () => void this.#send(message, text, isLine));
+        this.#load(decision, () => void this.#send(message, text));
         return true;
       }
       this.#machine = decision;
@@ -179,7 +179,7 @@ export class TranslatingTransport implements DialectTransport {
     const machine = this.#machine;
     if (machine === undefined) {
       this.#tap?.("out", text ?? JSON.stringify(message));
-      return this.#inner.send(message, text, isLine);
+      return this.#inner.send(message, text);
     }
     if (Array.isArray(message)) return this.#sendBatch(message);
     const { id } = message as DialectMessage; // what a connection sends
@@ -220,7 +220,7 @@ export class TranslatingTransport implements DialectTransport {
     if (this.#isClosed) return true;
     const text = JSON.stringify(message);
     this.#tap?.("out", text);
-    return this.#inner.send(message, text, true);
+    return this.#inner.send(message, text);
   }
 
   /** A batch stays one: its entries are answered together. */

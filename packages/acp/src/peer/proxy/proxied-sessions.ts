@@ -1,10 +1,11 @@
 // The sessions that a proxy has seen, with what its definition keeps for each.
 
 import { isObject } from "../../base/objects.ts";
-import type { Side } from "../../forward/frame.ts";
+import type { Frame, Side } from "../../forward/frame.ts";
 import type { Link } from "../../forward/link.ts";
 import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
 import type { PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import { type EditionReader, messageOf, type SessionReader } from "./edition-reader.ts";
 import type { ProxiedSession, ProxyDefinition } from "./proxy-definition.ts";
 
@@ -12,6 +13,8 @@ export interface SeenSession {
   readonly reader: SessionReader;
   readonly seen: ProxiedSession<unknown>;
   readonly activity: Readonly<Activity>;
+  /** The agent has it. */
+  isOpen: boolean;
 }
 
 /** What a proxy does in a session by itself. */
@@ -76,7 +79,12 @@ export class ProxiedSessions {
       },
     };
     const data = this.#make?.(bare);
-    const session = { reader: reader.session(), seen: Object.assign(bare, { data }), activity };
+    const session = {
+      reader: reader.session(),
+      seen: Object.assign(bare, { data }),
+      activity,
+      isOpen: false,
+    };
     if (!isKept) return session;
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > maxSessions) {
@@ -91,8 +99,14 @@ export class ProxiedSessions {
     this.#asked.set(question, params);
   }
 
-  delete(sessionId: string): void {
-    this.#sessions.delete(sessionId);
+  /** Notes what an answer opens or closes. A session that could not be opened is forgotten. */
+  answered({ method, opens, session: sessionId = "", answer }: Frame): void {
+    const session = this.#sessions.get(sessionId);
+    const isDone = answer?.error === undefined;
+    if (isDone && methodTable.get(method)?.session === "closes") this.#sessions.delete(sessionId);
+    else if (session === undefined || opens === undefined) return;
+    else if (isDone) session.isOpen = true;
+    else if (opens === "named session" && !session.isOpen) this.#sessions.delete(sessionId);
   }
 
   clear(): void {

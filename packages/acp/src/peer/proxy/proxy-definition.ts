@@ -25,7 +25,8 @@ export class Answer<Value> {
 }
 
 /**
- * Answers a request in place of the peer that it was sent to.
+ * Answers a request in place of the peer that it was sent to. A hook of `messages` may answer with a promise: what follows in the
+ * session does not wait for it, as it waits for a hook that is async.
  *
  * @example
  * import { answer, proxy } from "@parley/acp/proxy";

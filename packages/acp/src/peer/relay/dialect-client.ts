@@ -32,7 +32,7 @@ export function dialectClient(
   const between = new DialectClient(client, agentDialect, log);
   const wrapped = wrapTransport(client, {
     start: (sink) => between.start(sink),
-    send: (message, text, isLine) => between.send(message, text, isLine),
+    send: (message, text) => between.send(message, text),
   });
   return Object.defineProperty(wrapped as DialectTransport, "dialect", { get: () => dialectOf(client) }); // by this
 }
@@ -61,9 +61,9 @@ class DialectClient {
     this.#client.start(wrapSink(sink, { message: (value, text) => this.#received(value, text, sink) }));
   }
 
-  send(message: object, text?: string, isLine?: boolean): boolean {
+  send(message: object, text?: string): boolean {
     const { id, method, result } = message as Message;
-    if (id === undefined || method !== undefined) return this.#client.send(message, text, isLine);
+    if (id === undefined || method !== undefined) return this.#client.send(message, text);
     const load = this.#waiting.get(id);
     if (load !== undefined) {
       this.#waiting.delete(id);
@@ -74,7 +74,7 @@ class DialectClient {
     this.#opening.delete(id);
     const sessionId = isObject(result) ? result["sessionId"] : undefined;
     if (place !== undefined && typeof sessionId === "string") this.#places.set(sessionId, place);
-    return this.#client.send(message, text, isLine);
+    return this.#client.send(message, text);
   }
 
   #received(value: unknown, text: string, sink: Sink): void {

@@ -72,15 +72,15 @@ export class ReadInTurns {
       for (const { value, text } of this.#early.splice(0)) this.#message(value, text);
       if (this.#ended !== undefined) sink.end(this.#ended);
     });
-    const send: Transport["send"] = (message, text, isLine) => {
+    const send: Transport["send"] = (message, text) => {
       if ("method" in message && "id" in message) this.#askedId = message.id;
-      return this.send(message, text, isLine);
+      return this.send(message, text);
     };
     return { ...facade, send };
   }
 
-  send(message: object, text?: string, isLine?: boolean): boolean {
-    return this.#inner.send(message, text, isLine);
+  send(message: object, text?: string): boolean {
+    return this.#inner.send(message, text);
   }
 
   endOutput(): void {
@@ -109,7 +109,7 @@ export class ReadInTurns {
       },
       // a sink is not called before `start` has returned
       start: (sink) => queueMicrotask(() => start(sink)),
-      send: (message, text, isLine) => this.send(message, text, isLine),
+      send: (message, text) => this.send(message, text),
       ...(inner.sendLines && { sendLines: (lines) => inner.sendLines?.(lines) ?? true }),
       pause: () => this.pause(),
       resume: () => this.resume(),

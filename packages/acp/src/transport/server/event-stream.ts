@@ -58,10 +58,9 @@ export class EventStream {
     return this.#ring.last === 0 && !this.isRead;
   }
 
-  /** `isLine` says that the text has no line breaks. */
-  send(text: string, isLine = false): void {
+  send(text: string): void {
     // a line break would end the field
-    const data = isLine || !/[\r\n]/.test(text) ? text : text.split(/\r\n|\r|\n/).join("\ndata: ");
+    const data = !/[\r\n]/.test(text) ? text : text.split(/\r\n|\r|\n/).join("\ndata: ");
     this.#ring.push(data);
     if (this.#reader === undefined) return this.#settle(1, data.length);
     this.#wait(data.length);

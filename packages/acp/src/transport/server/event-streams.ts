@@ -62,11 +62,11 @@ export class EventStreams implements RemoteWire {
     this.#options = options;
   }
 
-  send(message: object, text: string, isLine?: boolean): boolean {
+  send(message: object, text: string): boolean {
     if (this.#isEnding || this.#isOver || this.#options.takes(message, text)) return true;
     const session = this.#options.streamOf(message);
     const stream = this.#stream(session);
-    stream.send(text, isLine);
+    stream.send(text);
     if (this.#options.hasEnded(session)) stream.end();
     return this.#hasRoom || this.#isOver;
   }

@@ -13,8 +13,7 @@ import {
 
 /** Carries the messages of a remote connection: event streams or WebSockets. */
 export interface RemoteWire {
-  /** `isLine` says that the text has no line breaks. */
-  send(message: object, text: string, isLine?: boolean): boolean;
+  send(message: object, text: string): boolean;
   pause(): void;
   resume(): void;
   /** Keeps the connection alive, and leaves a reader that has taken nothing for so long. */
@@ -106,8 +105,8 @@ export class RemoteTransport<Wire extends RemoteWire = RemoteWire> implements Tr
     queueMicrotask(() => this.#release());
   }
 
-  send(message: object, given?: string, isLine = given === undefined): boolean {
-    return this.isOver || this.wire.send(message, given ?? JSON.stringify(message), isLine);
+  send(message: object, text: string = JSON.stringify(message)): boolean {
+    return this.isOver || this.wire.send(message, text);
   }
 
   pause(): void {

@@ -1,7 +1,7 @@
 // Reads and writes session files: through the client where possible, for unsaved text, else on disk; only inside the roots.
 
 import { type Files, RequestError } from "@parley/acp";
-import { contentVersion } from "@parley/acp/internal/node";
+import { contentVersion, formatIn } from "@parley/acp/internal/node";
 import { optional } from "@parley/acp/jsonrpc";
 import type { FileFacts, FolderEntry, LocalFiles } from "@parley/acp/node";
 import { ToolError } from "./tool.ts";
@@ -92,8 +92,9 @@ export class SessionFiles implements AgentFiles {
     await this.#local.realPath(path);
     // Uses the given name, since an editor knows its buffers by the names that the user opened.
     // Editors differ in what they do with a byte order mark; tools never see it.
-    const text = withoutMark(await editor.readText(path, options));
-    const shown = contentVersion(Buffer.from(text));
+    const given = await editor.readText(path, options);
+    const text = withoutMark(given);
+    const shown = contentVersion(Buffer.from(given));
     // written to disk, both the text of the editor and the file must be as they were
     return { text, version: editor.canWrite ? shown : `${shown} ${await this.#diskVersion(path, options)}` };
   }
@@ -108,7 +109,8 @@ export class SessionFiles implements AgentFiles {
     const editor = this.#client;
     if (editor?.canRead === true || editor?.canWrite === true) await this.#expect(path, expected, given);
     if (editor?.canWrite === true) {
-      const kept = expected === "absent" ? "" : await this.#clientMark(editor, path, given);
+      // an editor that returns the byte order mark expects it back; others restore it themselves
+      const kept = editor.canRead && formatIn(expected)?.byteOrderMark === true ? mark : "";
       await editor.writeText(path, kept + content, given);
       // an editor may change line ends, so read the version back
       return this.#versionNow(path, given);
@@ -129,16 +131,6 @@ export class SessionFiles implements AgentFiles {
     const isNew = expected === "absent" && (await this.#isMissing(path));
     const now = isNew ? "absent" : await this.#versionNow(path, options);
     if (now !== expected) throw changed(path, expected, now);
-  }
-
-  /** A client that returns the byte order mark expects it back; others restore it themselves. */
-  async #clientMark(
-    client: Files,
-    path: string,
-    options: { readonly signal?: AbortSignal },
-  ): Promise<string> {
-    if (!client.canRead) return "";
-    return (await client.readText(path, { ...options, limit: 1 })).startsWith(mark) ? mark : "";
   }
 
   async #versionNow(path: string, options: { readonly signal?: AbortSignal }): Promise<string> {

@@ -3,9 +3,9 @@
 import { pathNames } from "../base/argument-names.ts";
 import { defineTool, textPart } from "../base/define-tool.ts";
 import { shownDiff } from "../base/shown-content.ts";
-import { type PreparedCall, ToolError } from "../base/tool.ts";
+import { type PreparedCall, type ToolContext, ToolError } from "../base/tool.ts";
 import { shortLine } from "../base/truncation.ts";
-import { resolvePath } from "../base/workspace-path.ts";
+import { resolvePath, shownPath } from "../base/workspace-path.ts";
 import { matchIndented } from "./indentation.ts";
 import { readableText } from "./read.ts";
 import { resultSnippet } from "./result-snippet.ts";
@@ -45,18 +45,14 @@ export const editTool = defineTool({
   async prepare({ path: given, edits }, context) {
     const { path, paths, shown } = await resolvePath(context, given);
     const known = context.seen.versionOf(path);
-    const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
-    // error messages quote the file, so it must be readable
-    if (hidden !== undefined && hidden.size > 0) return readFirst(shown, path, paths);
-    const { text, version } = await readableText(context, path);
-    if (known !== undefined && known !== version) {
-      throw new ToolError(`${shown} has changed since it was read`, {
-        advice: "read it again, then repeat the edit",
-      });
-    }
-    const changes = findChanges(text, edits, shown);
-    const newText = applied(text, changes);
-    if (newText === text) throw new ToolError(`the edits do not change ${shown}; nothing was written`);
+    const found = await editOf(context, path, edits).catch(async (error: unknown) => {
+      // the message may quote the file
+      const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
+      if (hidden !== undefined && hidden.size > 0) return undefined;
+      throw error;
+    });
+    if (found === undefined) return readFirst(shown, path, paths);
+    const { text, version, changes, newText } = found;
     const line = lineAt(text, changes[0]?.start ?? 0);
     return {
       presentation: {
@@ -65,7 +61,7 @@ export const editTool = defineTool({
         locations: [{ path, line }],
         content: [shownDiff(path, newText, text)],
       },
-      access: { type: "write", paths },
+      access: { type: "write", paths, ...(known === undefined && { reads: true }) },
       async run({ files, seen, signal }) {
         seen.change(path, await files.write(path, newText, { expected: version, signal }));
         const places = `${changes.length} ${changes.length === 1 ? "place" : "places"}`;
@@ -78,6 +74,22 @@ export const editTool = defineTool({
     };
   },
 });
+
+/** Reads the file and applies the edits to its text. */
+async function editOf(context: ToolContext, path: string, edits: readonly Edit[]) {
+  const shown = shownPath(context, path);
+  const { text, version } = await readableText(context, path);
+  const known = context.seen.versionOf(path);
+  if (known !== undefined && known !== version) {
+    throw new ToolError(`${shown} has changed since it was read`, {
+      advice: "read it again, then repeat the edit",
+    });
+  }
+  const changes = findChanges(text, edits, shown);
+  const newText = applied(text, changes);
+  if (newText === text) throw new ToolError(`the edits do not change ${shown}; nothing was written`);
+  return { text, version, changes, newText };
+}
 
 /** Asks for read permission instead, since an edit needs it. */
 function readFirst(shown: string, path: string, paths: readonly string[]): PreparedCall {
