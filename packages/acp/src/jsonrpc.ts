@@ -3,6 +3,7 @@
 export { abortable, sleep, withTimeout } from "./base/abortable.ts";
 export { checkOptions } from "./base/known-options.ts";
 export { isObject, optional } from "./base/objects.ts";
+export { askedBy, type OpenQuestion, OpenQuestions } from "./base/open-questions.ts";
 export { Connection } from "./jsonrpc/connection.ts";
 export type {
   BatchCall,

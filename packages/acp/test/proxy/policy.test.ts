@@ -272,3 +272,42 @@ test("a message for a turn that runs is a prompt for the hooks: looked at, chang
   assert.doesNotMatch(agent.texts.join(), /hidden/);
   await chain.close();
 });
+
+test("a proxy asks the user: a question of its own, and one of the agent as it came", async () => {
+  const yes = { optionId: "yes", name: "Yes", kind: "allow_once" } as const;
+  const part = made({
+    async permission(ask, session, { signal }) {
+      const own = await session.ask({ title: "May it ask?", description: "It is new.", options: [yes] });
+      return answer(own.outcome === "selected" ? await session.ask(ask, { signal }) : own);
+    },
+  });
+  const { client, agent, chain } = await opened([part]);
+  const toolCall = { toolCallId: "t", title: "Delete", _acme: 1 };
+  agent.request(1, "session/request_permission", {
+    sessionId: "s",
+    toolCall,
+    options: [yes],
+    _meta: { a: 1 },
+  });
+  const first = await client.asked("session/request_permission");
+  assert.partialDeepStrictEqual(first.params, {
+    sessionId: "s",
+    toolCall: { title: "May it ask?" },
+    options: [yes],
+  });
+  client.answer(first, { outcome: { outcome: "selected", optionId: "yes" } });
+  const second = await client.asked("session/request_permission");
+  assert.deepEqual(second.params, { sessionId: "s", toolCall, options: [yes], _meta: { a: 1 } });
+  client.answer(second, { outcome: { outcome: "selected", optionId: "yes" }, _meta: { said: "ok" } });
+  assert.deepEqual((await agent.answered(1)).result, {
+    outcome: { outcome: "selected", optionId: "yes" },
+    _meta: { said: "ok" },
+  });
+
+  // a question that the agent withdraws is withdrawn, and what is no answer means no
+  agent.request(2, "session/request_permission", { sessionId: "s", toolCall, options: [yes] });
+  const third = await client.asked("session/request_permission");
+  client.answer(third, { outcome: "yes" });
+  assert.deepEqual((await agent.answered(2)).result, { outcome: { outcome: "cancelled" } });
+  await chain.close();
+});

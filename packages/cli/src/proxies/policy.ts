@@ -72,10 +72,9 @@ export const policy: ShippedProxy = {
       session.notify("agent", "session/cancel", { sessionId });
     };
     /** Why the agent cannot be used with these rules. */
-    const unkept = (cwd?: string): string | undefined => {
+    const unkept = (cwd: string): string | undefined => {
       if (!known.neverAsks || known.isSandboxed) return undefined;
-      const more = cwd === undefined ? [] : trustedSettings(cwd).rules;
-      const all = [...rules, ...rememberedRules(permissionsPath()).list(), ...more];
+      const all = [...rules, ...rememberedRules(permissionsPath()).list(), ...trustedSettings(cwd).rules];
       const rule = all.find(({ effect }) => effect === "deny");
       if (rule === undefined) return undefined;
       return `${known.name} never asks, so this rule cannot be kept: ${describeRule(rule)}. Run the agent in a sandbox (${known.sandboxOption}), or remove the rule`;
@@ -128,8 +127,9 @@ export const policy: ShippedProxy = {
       results: {
         initialize(result) {
           known.met(result);
-          const why = unkept();
-          return why === undefined ? undefined : new RequestError("permission_denied", why);
+        },
+        "session/close"(_, session) {
+          sessions.delete(session?.sessionId ?? "");
         },
       },
       open({ cwd }) {
@@ -147,7 +147,7 @@ export const policy: ShippedProxy = {
       prompt(_, { data: { gated } }) {
         const why = gated === undefined ? "this session was not opened here" : unkept(gated.cwd);
         if (why !== undefined) return answer({ stopReason: "refusal" as const, say: `[policy] ${why}.` });
-        if (gated !== undefined) gate().prompted(gated);
+        if (gated !== undefined) gate().prompted(gated, known.asking);
         return undefined;
       },
       update(update, { data: { gated } }) {

@@ -60,7 +60,7 @@ for (const [typed, message] of [
   [[""], "parley proxy: expected a proxy, got an empty text"],
   [["--on-exit", "later", "redact"], "--on-exit: expected restart, bypass, fail, got later"],
   [["--chain", "work"], "--chain: there is no chain work in the config file; there are: none"],
-  [["--reset", "redact"], "--reset: expected one of budget, got redact"],
+  [["--reset", "redact"], "--reset: expected one of budget, policy, got redact"],
   [["--json", "redact"], "--json is for the list: parley proxy --json"],
   [["--", "parley"], 'expected a proxy in front of --: parley proxy "budget --tokens 200000" -- claude'],
 ] as const) {
@@ -363,7 +363,7 @@ for (const [component, message] of [
   ],
   [
     { proxy: "nothing" },
-    "chains.work[0].proxy must be one of budget, redact, context, tools, route, tap, notify, got nothing",
+    "chains.work[0].proxy must be one of budget, redact, context, tools, route, tap, notify, policy, got nothing",
   ],
   [
     { proxy: "budget", args: ["--time", "5"] },
@@ -408,7 +408,7 @@ test(
         "budgte --tokens 4",
         2,
         "--proxy: budgte is neither a proxy of Parley nor a program on PATH",
-        "the proxies are budget, redact, context, tools, route, tap, notify; see parley proxy",
+        "the proxies are budget, redact, context, tools, route, tap, notify, policy; see parley proxy",
       ],
     ] as const) {
       const ran = await probe.run(echo, ["--proxy", typed]);

@@ -1,7 +1,6 @@
 // Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
-import { deadline } from "@parley/acp/internal";
-import { optional, withTimeout } from "@parley/acp/jsonrpc";
+import { askedBy, optional } from "@parley/acp/jsonrpc";
 import { isProtectedPath } from "@parley/sandbox/paths";
 import { type Circumstances, decideByRules, strictest, type Verdict } from "../rules/decide-by-rules.ts";
 import { isInForce, matches } from "../rules/match.ts";
@@ -169,11 +168,13 @@ export class Authority {
     const nobody = (): Authorized =>
       decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`, this.#allowedBy(state, judged));
     if (person === undefined && reviewer === undefined) return nobody();
-    if (state.open >= maxOpen)
+    const { questions } = state;
+    if (questions.list.length >= maxOpen)
       return decided("deny", "default", `${maxOpen} questions of this session are open already`);
-    // before anything is waited for: questions that come all at once are as many as others
-    state.open++;
-    const answer = await this.#ask(state, judged, asking, person).finally(() => state.open--);
+    const { answerMs: ms = defaultAnswerMs } = this.#options;
+    const answer = await askedBy(questions, { signal: asking.signal, ms }, undefined, (signal) =>
+      this.#ask(state, judged, { ...asking, signal }, person),
+    );
     if (asking.signal.aborted) return decided("cancelled", "nobody", "it was cancelled");
     if (answer === undefined)
       return person === undefined ? nobody() : decided("cancelled", "nobody", "nobody answered");
@@ -226,7 +227,7 @@ export class Authority {
     { show, signal, title, why, words }: Asking,
     person: Person | undefined,
   ): Promise<Answer | undefined> {
-    const { reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
+    const { reviewer, remembered } = this.#options;
     const { subjects, verdicts, verdict } = judged;
     const shown = await show?.();
     // without a place to keep answers none is offered that would have to be kept
@@ -243,7 +244,6 @@ export class Authority {
     const cause = isPrecise ? verdict.reason : (words ?? verdict.reason);
     let reason = why === undefined ? cause : `${why}; ${cause}`;
     for (let round = 0; round < maxRounds; round++) {
-      const closing = new AbortController();
       const question: PermissionQuestion = {
         sessionId: state.session.sessionId,
         summary: summaryOfAll(subjects, title),
@@ -253,12 +253,11 @@ export class Authority {
         ...this.#allowedBy(state, judged),
         ...shown,
         choices,
-        signal: AbortSignal.any([signal, closing.signal]),
+        signal,
       };
       // what is asked every time is the person's alone
-      const ask = async (): Promise<PermissionReply> =>
-        (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ?? person?.(question);
-      const reply = await withinTime(ask, question.signal, closing, answerMs);
+      const reply =
+        (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ?? (await person?.(question));
       const { id, said, rule, by = "user" } = typeof reply === "object" ? reply : { id: reply };
       const choice = choices.find((each) => each.id === id);
       if (choice === undefined) return undefined;
@@ -316,20 +315,4 @@ export class Authority {
 /** The user has cancelled, and what is more than reading is not done any more. */
 function isTooLate({ isStopped }: GateState, subjects: readonly RuleSubject[]): boolean {
   return isStopped && subjects.some(({ operation }) => operation !== "read");
-}
-
-/** The answer, or nothing where it took too long, nobody waits for it, or whoever asks has failed. */
-async function withinTime(
-  ask: () => Promise<PermissionReply>,
-  signal: AbortSignal,
-  closing: AbortController,
-  milliseconds: number,
-): Promise<PermissionReply> {
-  if (signal.aborted) return undefined;
-  const timer = deadline(milliseconds, () => closing.abort());
-  try {
-    return await withTimeout(Number.POSITIVE_INFINITY, ask(), signal);
-  } finally {
-    clearTimeout(timer);
-  }
 }

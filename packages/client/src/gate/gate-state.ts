@@ -5,6 +5,7 @@ import { statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { parse } from "node:path";
 import { type ClientSession, type PolicyContext, RequestError, type SessionUpdate } from "@parley/acp";
+import { OpenQuestions } from "@parley/acp/jsonrpc";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { isExactly, type MatchContext } from "../rules/match.ts";
 import type { ExactTarget, Rule } from "../rules/rule.ts";
@@ -60,8 +61,7 @@ export class GateState {
   #approvals: Approval[] = [];
   /** The user has cancelled, and has asked for nothing since. */
   isStopped = false;
-  /** Questions that wait for an answer. */
-  open = 0;
+  readonly questions = new OpenQuestions<undefined>();
   asking: GateAsking = {};
 
   constructor(session: GatedSession, extraRoots: readonly string[]) {

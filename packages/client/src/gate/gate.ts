@@ -57,7 +57,7 @@ export interface Gate extends Required<ClientPolicy> {
   /** Notes what an agent says of its tool calls, and reports what it did against a rule without asking. */
   observe(session: GatedSession, update: SessionUpdate): void;
   /** The user wants something of the session again. */
-  prompted(session: GatedSession): void;
+  prompted(session: GatedSession, asking?: GateAsking): void;
   /**
    * The user cancelled: what was allowed and not yet done is not allowed any more, and nothing but reading is done for the
    * session until it is `prompted` again.
@@ -166,8 +166,8 @@ export function permissionGate(given: GateOptions = {}): Gate {
       if (isEnd) state.observe(update);
     },
     cancel: (session) => stateOf(session).stop(),
-    prompted(session) {
-      stateOf(session).isStopped = false;
+    prompted(session, asking) {
+      stateOf(session, asking).isStopped = false;
     },
     refusals: reports.refusals,
     violations: reports.violations,

@@ -150,7 +150,7 @@ function managedPolicy(
         Promise.reject(new TypeError("the policy takes no announcements")),
     }),
     observe: (session, update) => policy()?.observe?.(managed(session), update),
-    prompted: (session) => policy()?.prompted?.(managed(session)),
+    prompted: (session, context) => policy()?.prompted?.(managed(session), known(context)),
     cancel: (session) => policy()?.cancel?.(managed(session)),
   };
 }

@@ -1,6 +1,7 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { askedBy } from "../../base/open-questions.ts";
 import { takenMethod, vetoMethod } from "../../base/parley-extensions.ts";
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
@@ -319,7 +320,7 @@ export class ClientDispatch {
       answer =
         session === undefined
           ? await handle(request.signal)
-          : await session.questions.answer(request.signal, cancelled, handle);
+          : await askedBy(session.questions, { signal: request.signal }, cancelled, handle);
     } finally {
       // no flow was started
       if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);

@@ -1,6 +1,7 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
 import { bindMethods } from "../../base/objects.ts";
+import { OpenQuestions } from "../../base/open-questions.ts";
 import { metaKeys } from "../../base/option-keys.gen.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
@@ -26,7 +27,6 @@ import {
   type SessionState,
   type TitleResult,
 } from "./session/client-session.ts";
-import { OpenQuestions } from "./session/open-questions.ts";
 import { checkSignal, type OpenPrompt, OpenPrompts, PromptHandle } from "./session/prompt-handle.ts";
 import { frozen, SessionEvents } from "./session/session-events.ts";
 import { SessionLife } from "./session/session-life.ts";
@@ -39,7 +39,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly cwd: string;
   readonly roots: readonly string[];
   readonly toolCalls: ToolCallTracker;
-  readonly questions: OpenQuestions = new OpenQuestions();
+  readonly questions = new OpenQuestions<undefined>();
   _meta: Meta | undefined;
   data: unknown;
   /** It is being loaded or resumed. */

@@ -1,14 +1,10 @@
 // The questions of a session that have no answer yet.
 
 import type { ElicitationResponse } from "@parley/acp";
+import { OpenQuestions, optional } from "@parley/acp/jsonrpc";
 import type { ElicitationQuestion, LoginCommand, LoginMethod, LoginVariable } from "@parley/client";
 import type { PermissionQuestion, PermissionReply } from "@parley/client/policy";
 import type { OpenQuestion } from "./conversation.ts";
-
-interface Asked {
-  readonly question: OpenQuestion;
-  withdraw(): void;
-}
 
 /** What is known about every question. */
 interface Facts {
@@ -23,25 +19,20 @@ interface Over {
   readonly from?: string | undefined;
 }
 
-let count = 0;
-
 export class ShownQuestions {
-  readonly #changed: () => void;
-  #asked: readonly Asked[] = [];
-  #waitedMs = 0;
-  #askedSince = 0;
+  readonly #open: OpenQuestions<OpenQuestion>;
 
   constructor(changed: () => void) {
-    this.#changed = changed;
+    this.#open = new OpenQuestions(changed);
   }
 
   get list(): readonly OpenQuestion[] {
-    return this.#asked.map(({ question }) => question);
+    return this.#open.list;
   }
 
   /** For how long somebody was asked, until now. */
   get waitedMs(): number {
-    return this.#waitedMs + (this.#asked.length === 0 ? 0 : performance.now() - this.#askedSince);
+    return this.#open.waitedMs;
   }
 
   permission(question: PermissionQuestion, from?: string): Promise<PermissionReply> {
@@ -99,7 +90,7 @@ export class ShownQuestions {
 
   /** Nobody answers any more. */
   withdrawAll(): void {
-    for (const { withdraw } of [...this.#asked]) withdraw();
+    this.#open.abort();
   }
 
   #ask<Answer>(
@@ -108,27 +99,8 @@ export class ShownQuestions {
     withdrawn: (() => Answer) | undefined,
     make: (facts: Facts, answer: (answer: Answer) => void) => OpenQuestion,
   ): Promise<Answer> {
-    const { promise, resolve } = Promise.withResolvers<Answer>();
     // as: where there is no other answer, undefined is one
     const none = withdrawn ?? (() => undefined as Answer);
-    if (signal?.aborted) return Promise.resolve(none());
-    const withdraw = () => end(none());
-    const end = (answer: Answer): void => {
-      if (!this.#asked.includes(asked)) return;
-      signal?.removeEventListener("abort", withdraw);
-      const { waitedMs } = this;
-      this.#asked = this.#asked.filter((each) => each !== asked);
-      if (this.#asked.length === 0) this.#waitedMs = waitedMs;
-      resolve(answer);
-      this.#changed();
-    };
-    const id = `question-${++count}`;
-    const question = make({ id, ...(from === undefined ? {} : { from }) }, end);
-    const asked: Asked = { question, withdraw };
-    signal?.addEventListener("abort", withdraw, { once: true });
-    if (this.#asked.length === 0) this.#askedSince = performance.now();
-    this.#asked = [...this.#asked, asked];
-    this.#changed();
-    return promise;
+    return this.#open.ask(none, { signal }, ({ id, answer }) => make({ id, ...optional({ from }) }, answer));
   }
 }

@@ -52,7 +52,7 @@ export interface ClientPolicy {
   /** Called for each update of the agent but for text, before the listeners of the session. */
   observe?(session: ClientSession, update: SessionUpdate): void;
   /** Called before a prompt is sent. */
-  prompted?(session: ClientSession): void;
+  prompted?(session: ClientSession, context: Pick<PolicyContext, "ask">): void;
   /** Called when the user cancels. Allowed actions that have not been performed yet are refused. */
   cancel?(session: ClientSession): void;
 }

@@ -1,6 +1,7 @@
 // Answers permission requests and permits effects, by the policy and the permission handler of a client.
 
 import { isObject, optional } from "../../../base/objects.ts";
+import { askedBy, type OpenQuestions } from "../../../base/open-questions.ts";
 import { bothMeta, metaOf } from "../../../edition/wire-fields.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
@@ -11,7 +12,6 @@ import type { EntryBody } from "../../../model/entry.ts";
 import type { SessionUpdate, ToolCallUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
-import type { OpenQuestions } from "../session/open-questions.ts";
 import type {
   ClientPolicy,
   EffectRequest,
@@ -30,7 +30,7 @@ export interface PermissionHandlers {
 
 /** A session that an agent asks about. */
 export interface AskedSession extends ClientSession {
-  readonly questions: OpenQuestions;
+  readonly questions: OpenQuestions<undefined>;
   readonly toolCalls: { detailsOf(toolCallId: string, said?: ToolCallUpdate): ToolCallUpdate | undefined };
   record(body: EntryBody): void;
 }
@@ -101,8 +101,9 @@ export class Permissions {
     this.#tell("observe", (policy) => policy.observe?.(session, update));
   }
 
-  prompted(session: ClientSession): void {
-    this.#tell("prompted", (policy) => policy.prompted?.(session));
+  prompted(session: AskedSession): void {
+    const context = this.#asking(this.#recorded(session, never));
+    this.#tell("prompted", (policy) => policy.prompted?.(session, context));
   }
 
   /** The user has cancelled. */
@@ -131,7 +132,7 @@ export class Permissions {
     const { questions } = session;
     const { cancels } = questions;
     const question = effectQuestion(effect, newId());
-    const verdict = await questions.answer<Verdict | undefined>(signal, undefined, (either) =>
+    const verdict = await askedBy<Verdict | undefined>(questions, { signal }, undefined, (either) =>
       this.#verdict(policy, effect, { session, signal: either, question }, this.#recorded(session, either)),
     );
     const confirm = () => {
@@ -157,7 +158,7 @@ export class Permissions {
     session.record({ kind: "ask", askId, permission: request });
     let outcome = cancelled;
     try {
-      outcome = await session.questions.answer(signal, cancelled, (either) =>
+      outcome = await askedBy(session.questions, { signal }, cancelled, (either) =>
         handle({ session, signal: either }),
       );
     } finally {

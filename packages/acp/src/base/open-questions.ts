@@ -1,0 +1,166 @@
+// Questions that wait for an answer: each ends once, with its answer or withdrawn.
+
+import { deadline } from "./deadline.ts";
+
+/** A question that waits for an answer. */
+export interface OpenQuestion<Answer> {
+  /** The id of the question in this process. */
+  readonly id: string;
+  /** Aborts when the question is withdrawn. */
+  readonly signal: AbortSignal;
+  /** Answers it. Only the first call has an effect, and none after it was withdrawn. */
+  answer(answer: Answer): void;
+  /** It could not be asked. */
+  fail(error: unknown): void;
+}
+
+/**
+ * How long a question may wait.
+ *
+ * @inline
+ */
+interface OpenQuestionOptions {
+  /** Withdraws the question when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Withdraws the question after so many milliseconds. Default: never. */
+  readonly ms?: number | undefined;
+}
+
+let count = 0;
+
+/**
+ * The questions that wait for an answer in one place, such as a session or a window. `Shown` is what the place keeps of each.
+ *
+ * @example
+ * import { OpenQuestions } from "@parley/acp/jsonrpc";
+ *
+ * const open = new OpenQuestions<{ readonly text: string; answer(yes: boolean): void }>();
+ * const answered = open.ask(
+ *   () => false,
+ *   { ms: 60_000 },
+ *   ({ answer }) => ({ text: "Continue?", answer }),
+ * );
+ * open.list[0]?.answer(true);
+ * console.log(await answered);
+ */
+export class OpenQuestions<Shown = unknown> {
+  readonly #changed: () => void;
+  #open: readonly { readonly shown: Shown; withdraw(): void }[] = [];
+  #isRefusing = false;
+  #cancels = 0;
+  #waitedMs = 0;
+  #askedSince = 0;
+
+  /** @param changed - Called when a question was asked, answered or withdrawn. */
+  constructor(changed: () => void = () => undefined) {
+    this.#changed = changed;
+  }
+
+  /** What is kept of each question, oldest first. */
+  get list(): readonly Shown[] {
+    return this.#open.map(({ shown }) => shown);
+  }
+
+  /** How often all of them were cancelled. */
+  get cancels(): number {
+    return this.#cancels;
+  }
+
+  /** For how long at least one question was open, in milliseconds. */
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#open.length === 0 ? 0 : performance.now() - this.#askedSince);
+  }
+
+  /**
+   * Asks a question.
+   *
+   * @param withdrawn - The answer if it is withdrawn.
+   * @param options - When it is withdrawn.
+   * @param show - Shows the question, and returns what is kept of it.
+   */
+  ask<Answer>(
+    withdrawn: () => Answer,
+    { signal, ms = Number.POSITIVE_INFINITY }: OpenQuestionOptions,
+    show: (question: OpenQuestion<Answer>) => Shown,
+  ): Promise<Answer> {
+    if (this.#isRefusing || signal?.aborted) return Promise.resolve(withdrawn());
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const over = new AbortController();
+    let isOver = false;
+    const end = (settle: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", withdraw);
+      const { waitedMs } = this;
+      this.#open = this.#open.filter((each) => each.withdraw !== withdraw);
+      if (this.#open.length === 0) this.#waitedMs = waitedMs;
+      settle();
+      this.#changed();
+    };
+    const withdraw = (): void => {
+      end(() => resolve(withdrawn()));
+      over.abort();
+    };
+    const timer = deadline(ms, withdraw);
+    signal?.addEventListener("abort", withdraw, { once: true });
+    const shown = show({
+      id: `question-${++count}`,
+      signal: over.signal,
+      answer: (answer) => end(() => resolve(answer)),
+      fail: (error) => end(() => reject(error)),
+    });
+    if (isOver) return promise;
+    if (this.#open.length === 0) this.#askedSince = performance.now();
+    this.#open = [...this.#open, { shown, withdraw }];
+    this.#changed();
+    return promise;
+  }
+
+  /** Withdraws all of them. */
+  abort(): void {
+    this.#cancels++;
+    for (const { withdraw } of this.#open) withdraw();
+  }
+
+  /** Until `accept`, further questions are answered as withdrawn ones. */
+  refuse(): void {
+    this.#isRefusing = true;
+  }
+
+  /** Takes questions again. */
+  accept(): void {
+    this.#isRefusing = false;
+  }
+}
+
+/**
+ * Asks a question by a handler. One that is withdrawn is answered at once, whatever the handler does.
+ *
+ * @param questions - The questions that it becomes one of.
+ * @param options - When it is withdrawn.
+ * @param withdrawn - The answer if it is withdrawn.
+ * @param handler - Answers it. The signal aborts when it is withdrawn.
+ *
+ * @example
+ * import { askedBy, OpenQuestions } from "@parley/acp/jsonrpc";
+ *
+ * const open = new OpenQuestions<undefined>();
+ * const answer = askedBy(open, { ms: 1_000 }, "nobody", async () => "somebody");
+ * console.log(open.list.length, await answer);
+ */
+export function askedBy<Answer>(
+  questions: OpenQuestions<undefined>,
+  options: OpenQuestionOptions,
+  withdrawn: Answer,
+  handler: (signal: AbortSignal) => Promise<Answer> | Answer,
+): Promise<Answer> {
+  return questions.ask(
+    () => withdrawn,
+    options,
+    ({ signal, answer, fail }) => {
+      void (async () => handler(signal))().then(answer, fail);
+      return undefined;
+    },
+  );
+}
