@@ -18,7 +18,8 @@ export interface HistoryOpener {
 export function historyOpener(notice: (text: string) => void, secrets: SecretsLoader): HistoryOpener {
   let opening: Promise<HistoryFile> | undefined;
   async function load(): Promise<HistoryFile> {
-    const [{ historyFile, openHistory }, known] = await Promise.all([import("./recording.ts"), secrets()]);
+    const loading = import("./recording.ts");
+    const [{ historyFile, openHistory }, known] = await Promise.all([loading, secrets()]);
     const history = historyFile(openHistory({ path: historyPath(), secrets: known }));
     // writes report the failure
     history.open().catch(() => undefined);

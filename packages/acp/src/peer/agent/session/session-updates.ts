@@ -89,9 +89,9 @@ export class SessionUpdates {
     return sent;
   }
 
-  /** States follow from prompts and outcomes, and notices are not history (A32). */
   #keep(update: SessionUpdate, text: string): void {
     const { sessionUpdate: tag } = update;
+    // states follow from prompts and outcomes, and notices are not history (A32)
     if (tag !== "state_update" && tag !== "notice") this.log.update(tag, text, update);
   }
 
