@@ -309,7 +309,7 @@ async function submit(
   }
 }
 
-const calls = fc.array(call, { minLength: 1, maxLength: 40 });
+const calls = fc.array(call, { minLength: 20, maxLength: 60, size: "max" });
 const patience = { timeout: 1_200_000 };
 
 test("the store in memory does what the model of a session log does", patience, async () => {
@@ -338,5 +338,5 @@ test("two SQLite stores on one file do what the model of a session log does", pa
       for (const store of stores) await store.close();
     }
   });
-  await fc.assert(property, propertyRuns(60, 1_500));
+  await fc.assert(property, propertyRuns(40, 1_500));
 });
