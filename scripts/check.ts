@@ -38,11 +38,13 @@ async function runAlone(step: Step): Promise<Result> {
 async function runAll(selected: readonly Step[]): Promise<Result[]> {
   const queue = [...selected];
   const finished: Result[] = [];
+  const { promise: isLast, resolve } = Promise.withResolvers<void>();
   const worker = async () => {
     for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
-      const result = await runStep(step, { environment, live: false });
+      const result = await runStep(step, { environment, live: false, isLast });
       printResult(result);
       finished.push(result);
+      if (finished.length === selected.length - 1) resolve();
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker));

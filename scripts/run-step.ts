@@ -34,7 +34,13 @@ let bundling: ReturnType<typeof runNode> | undefined;
 /** Runs the commands of a step, all at once; what they say is kept apart. */
 export async function runStep(
   step: Step,
-  options: { environment: NodeJS.ProcessEnv; live: boolean; limitMs?: number },
+  options: {
+    environment: NodeJS.ProcessEnv;
+    live: boolean;
+    limitMs?: number;
+    /** Resolves when no other step runs. */
+    isLast?: Promise<void>;
+  },
 ): Promise<Result> {
   const started = performance.now();
   const finish = (ok: boolean, output: string, more: Pick<Result, "skipped" | "tests"> = {}): Result => ({
@@ -67,7 +73,8 @@ export async function runStep(
   let output = "";
   const problems: string[] = [];
   const tests = { pass: 0, fail: 0 };
-  const outcomes = await inTurns(plan.commands, plan.atOnce ?? plan.commands.length, async (args) => {
+  const { commands, atOnce = commands.length } = plan;
+  const outcomes = await inTurns(commands, { atOnce, isLast: options.isLast }, async (args) => {
     // One alone is shown as it speaks, several each when it has ended.
     const live = options.live && plan.commands.length === 1;
     const outcome = await runNode(args, { ...options, environment, live });
@@ -87,10 +94,13 @@ export async function runStep(
   return finish(problems.length === 0, [output, ...problems].join("\n"), step.tests ? { tests } : {});
 }
 
-/** Does so many at a time; the results are in the order of the items. */
+/** So many processes take the place of the other step when that has ended. */
+const moreAtOnce = 2;
+
+/** Does so many at a time, and some more when no other step runs; the results are in the order of the items. */
 async function inTurns<Item, Result>(
   items: readonly Item[],
-  atOnce: number,
+  { atOnce, isLast }: { readonly atOnce: number; readonly isLast: Promise<void> | undefined },
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
@@ -98,7 +108,11 @@ async function inTurns<Item, Result>(
   const worker = async () => {
     for (const [index, item] of left) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  const workers = Array.from({ length: Math.min(atOnce, items.length) }, worker);
+  void isLast?.then(() => workers.push(...Array.from({ length: moreAtOnce }, worker)));
+  await Promise.all(workers);
+  // those that came later took their work before the first ones found none
+  await Promise.all(workers);
   return results;
 }
 

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@parley/acp/node";
-import { type EntryBody, serializeEntry } from "@parley/acp/store";
+import { type EntryBody, emptyHead, serializeEntry } from "@parley/acp/store";
 import { type Benchmark, compare } from "../benchmark.ts";
 import { interleave, type RunOptions } from "../rounds.ts";
 import { launcher, RawAgent } from "./raw-agent.ts";
@@ -60,7 +60,7 @@ async function measure(options: RunOptions, place: Workplace) {
 async function fill({ home, cwd }: Workplace, count: number): Promise<void> {
   const store = sqliteStore({ path: join(home, "data/sessions.db") });
   const time = Date.now();
-  await store.create({
+  const claim = await store.create({
     sessionId,
     cwd,
     additionalDirectories: [],
@@ -80,11 +80,11 @@ async function fill({ home, cwd }: Workplace, count: number): Promise<void> {
       ),
       entry({ kind: "result", messageId, result: { stopReason: "end_turn" } }),
     ];
-    await store.append(sessionId, entries.map(serializeEntry));
+    // the last one as the agent leaves it
+    const state = { ...emptyHead, seq, settledSeq: seq };
+    await store.append(claim, seq - entries.length, entries.map(serializeEntry), { state });
   }
-  // as the agent leaves it
-  await store.patch(sessionId, { settledSeq: seq });
-  await store.release(sessionId);
+  await store.release(claim);
   await store.close();
 }
 

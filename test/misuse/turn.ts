@@ -208,6 +208,7 @@ export const fakeClient: TurnClient = {
 export const fakeSession: AgentSession<{ count: number }> = {
   sessionId: "s",
   data: { count: 0 },
+  principal: undefined,
   cwd: "/",
   roots: ["/"],
   mcpServers: [],
@@ -232,6 +233,7 @@ export const fakeSession: AgentSession<{ count: number }> = {
 
 export const fakeTurn: Turn<{ count: number }> = {
   session: fakeSession,
+  author: undefined,
   prompt: [],
   text: "",
   messageId: "m",

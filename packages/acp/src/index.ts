@@ -53,8 +53,10 @@ export type { ClientDefinition } from "./peer/client/client-definition.ts";
 export type {
   ClientPolicy,
   EffectRequest,
+  PolicyContext,
   PolicyDecision,
   PolicyRequest,
+  PolicyServices,
 } from "./peer/client/policy/client-policy.ts";
 export type { PermissionAnswer } from "./peer/client/policy/permissions.ts";
 export type {

@@ -1,6 +1,16 @@
 // Session stores: one in memory, and what a store of your own needs.
 
-export type { Entry, EntryBody } from "./model/entry.ts";
+export { currentHead } from "./log/current-head.ts";
+export { LogWriter, type LogWriterOptions } from "./log/log-writer.ts";
+export { memoryStore } from "./log/memory-store.ts";
+export type { Author, Entry, EntryBody } from "./model/entry.ts";
 export { entryFormat, parseEntry, serializeEntry, upgradeEntry } from "./model/entry-format.ts";
-export { memoryStore } from "./model/memory-store.ts";
+export {
+  emptyHead,
+  foldHead,
+  type HeadPlan,
+  type HeadState,
+  type OpenPrompt,
+  type OpenQuestion,
+} from "./model/head.ts";
 export type * from "./model/store.ts";

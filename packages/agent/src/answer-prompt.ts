@@ -74,6 +74,8 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const models = await knownModels(turn, options);
   const tools = withExtras(options.tools ?? codingTools, options.extraTools ?? []);
   const { data: state } = session;
+  const vetoes = clientVetoes(turn);
+  state.grants.isKept = vetoes === undefined;
   // deferred to the first prompt, so that opening and closing a session costs nothing
   if (state.hasHistory) {
     await rebuild(session.history(), state, turn.messageId);
@@ -86,7 +88,6 @@ async function answer(turn: CodingTurn, options: PromptOptions): Promise<StopRea
   const reading = readPrompt(turn.prompt);
   state.turnMode = reading.type === "prompt" ? reading.mode : undefined;
   const model = () => modelOf(session, models);
-  const vetoes = clientVetoes(turn);
   let skills: readonly Skill[] = [];
   const all = () => [...tools, ...(skills.length === 0 ? [] : [skillTool(skills)]), ...state.mcp.tools];
   const offered = (mode: Mode) => offeredTools(all(), mode);

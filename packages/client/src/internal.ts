@@ -1,24 +1,23 @@
 // Exports for Parley's own packages only, without compatibility between versions: sessions, the gate and the history.
 
-export type { Decision } from "./gate/decision.ts";
-export { type Gate, permissionGate } from "./gate/gate.ts";
-export type { GateOptions, PermissionAsker } from "./gate/gate-options.ts";
 export { directoryIdentity } from "./gate/gate-state.ts";
-export { reviewer } from "./gate/reviewer.ts";
 export { costText } from "./history/cost-text.ts";
+export { type HistoryFile, historyFile } from "./history/history-file.ts";
 export { isSameAgent } from "./history/history-record.ts";
-export { type BegunSession, type ManagedRecorder, managedRecorder } from "./history/managed-recorder.ts";
-export { type RecordingHistory, recordingHistory } from "./history/recording-history.ts";
 export { separateCalls } from "./history/separate-calls.ts";
+export {
+  type BegunSession,
+  type RecordingOptions,
+  recordSessions,
+  SessionRecording,
+} from "./history/session-recording.ts";
 export { type AllSessions, type AllSessionsQuery, allSessions } from "./managed/all-sessions.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
 export { type ManagedConnection, manageAgent } from "./managed/manage-agent.ts";
 export type {
   ManageAgentOptions,
-  ManagedGate,
   ManagedSessionOptions,
   RecordedSession,
 } from "./managed/managed-options.ts";
 export type { ManagedPrompt } from "./managed/managed-prompt.ts";
 export type { ManagedSession } from "./managed/managed-session.ts";
-export type { Verdict } from "./rules/decide-by-rules.ts";

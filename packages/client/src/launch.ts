@@ -9,7 +9,7 @@ export {
   type SandboxNeeds,
 } from "./agents/agent-spec.ts";
 export { agentEnvironment } from "./agents/environment.ts";
-export { hasExactTitles, type OwnAgent, readyAgents } from "./agents/ready-agents.ts";
+export { asksPermission, hasExactTitles, type OwnAgent, readyAgents } from "./agents/ready-agents.ts";
 export { type FoundProgram, findAgentProgram } from "./launch/find-program.ts";
 export {
   type LaunchedAgent,

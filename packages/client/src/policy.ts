@@ -1,14 +1,18 @@
 // The entry point of the permission policy and its rules.
 
-export type { PermissionDecision } from "./gate/decision.ts";
-export type { UnsavedTexts } from "./gate/gate-options.ts";
+export type { Decision, PermissionDecision } from "./gate/decision.ts";
+export { type Gate, type GateContext, permissionGate } from "./gate/gate.ts";
+export type { GateOptions, GateSandbox, PermissionAsker, UnsavedTexts } from "./gate/gate-options.ts";
+export type { GateAsking, GatedSession } from "./gate/gate-state.ts";
 export {
   type PermissionPolicy,
   type PermissionPolicyOptions,
   permissionPolicy,
 } from "./gate/permission-policy.ts";
 export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
-export { describeRule } from "./rules/decide-by-rules.ts";
+export { type ReviewerOptions, reviewer } from "./gate/reviewer.ts";
+export type { VetoAnswer } from "./gate/veto.ts";
+export { describeRule, type Verdict } from "./rules/decide-by-rules.ts";
 export { enforcementOf, type RuleEnforcement, type RuleMount } from "./rules/enforcement.ts";
 export { isExactly } from "./rules/match.ts";
 export { type ParsedPolicy, parsePolicy } from "./rules/policy-text.ts";

@@ -6,6 +6,7 @@ import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { test } from "node:test";
 import { agent, client, httpTransport, type Transport, webSocketTransport } from "@parley/acp";
+import { conductor, proxy } from "@parley/acp/proxy";
 import { memoryPair } from "@parley/acp/transport";
 import { GatewayOptionError, startGateway } from "@parley/gateway";
 import { WebSocket } from "ws";
@@ -30,6 +31,32 @@ test("a client prompts over HTTP/1.1 and over a WebSocket on one port (H2, H3, W
   const open = (protocols: string[]) =>
     new WebSocket(url.replace("http", "ws"), protocols, { headers: bearer(server) });
   assert.equal(await echoed(webSocketTransport(open)), "hello");
+  assert.equal(server.gateway.connections.length, 0, "both have ended");
+});
+
+test("a chain is served like an agent: each connection has components of its own", async (t) => {
+  let started = 0;
+  const asking = proxy({
+    name: "asking",
+    version: "1.0.0",
+    prompt: ({ content }) => ({ content: [...content, { type: "text", text: ", please" }] }),
+  });
+  const polite = () => {
+    started += 1;
+    const [near, far] = memoryPair();
+    asking.connect(far);
+    return near;
+  };
+  const echo = agent({ name: "echo", version: "1.0.0", prompt: (turn) => turn.say(turn.text) });
+  const chain = conductor([polite, echo]);
+  const server = await serveEcho(t, { connect: (transport) => chain.connect(transport) });
+  const { url } = server.gateway;
+  assert.equal(await echoed(httpTransport(url, { headers: bearer(server) })), "hello, please");
+  const open = (protocols: string[]) =>
+    new WebSocket(url.replace("http", "ws"), protocols, { headers: bearer(server) });
+  assert.equal(await echoed(webSocketTransport(open)), "hello, please");
+  assert.equal(started, 2);
+  await chain.close();
   assert.equal(server.gateway.connections.length, 0, "both have ended");
 });
 

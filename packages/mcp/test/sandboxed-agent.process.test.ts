@@ -50,7 +50,6 @@ test(
       cwd: work,
       sandbox: true,
       mcp: mcpKit(),
-      permitTool: () => undefined,
     });
     t.after(() => agent.close());
     const session = await agent.newSession({ cwd: work, tools: [echo] });

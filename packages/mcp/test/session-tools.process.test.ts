@@ -1,4 +1,4 @@
-// Tools of our client in an agent on the official SDK of ACP, and in the coding agent.
+// Tools of our client in an agent on the official SDK of ACP.
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";

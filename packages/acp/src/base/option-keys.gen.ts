@@ -9,7 +9,7 @@ export const createTerminalKeys: Keys = { command: true, args: true, env: true, 
 export const spawnTransportKeys: Keys = { cwd: true, env: true, name: true, signal: true, graceMs: true, killMs: true, onStderr: true, stderrTailBytes: true, framing: true, limits: true };
 
 /** The options of `SqliteStoreOptions` (node/store/store-options.ts). */
-export const sqliteStoreKeys: Keys = { path: true, durability: true, create: true, maxBytes: true, busyTimeoutMs: true, log: true };
+export const sqliteStoreKeys: Keys = { path: true, tenant: true, durability: true, create: true, maxBytes: true, busyTimeoutMs: true, log: true };
 
 /** The options of `LocalTerminalsOptions` (node/terminals/local-terminals.ts). */
 export const localTerminalsKeys: Keys = { cwd: true, env: true, maxTerminals: true, maxOutputByteLimit: true, killMs: true, pty: true, wrap: true, onOutput: true, onExit: true };
@@ -44,7 +44,7 @@ export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpSe
 export const sessionQueryKeys: Keys = { cwd: true, archived: true, cursor: true, _meta: true, signal: true };
 
 /** The options of `ClientDefinition` (peer/client/client-definition.ts). */
-export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, mcp: true, permitTool: true, mcpReceipt: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
+export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, mcp: true, mcpReceipt: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
 
 /** Those of its groups. */
 export const clientDefinitionGroups: Readonly<Record<string, Keys>> = {

@@ -52,6 +52,11 @@ export type Verdict =
   /** A notification goes no further. A request is refused with the reason. */
   | { readonly drop: string }
   /** Decided later. What follows in the same direction and session waits, except answers and cancels. */
-  | { readonly hold: PromiseLike<Verdict> };
+  | { readonly hold: PromiseLike<Verdict> }
+  /** Decided later. What follows does not wait. */
+  | { readonly later: PromiseLike<Verdict> };
+
+/** A verdict that says what happens now. */
+export type Settled = Exclude<Verdict, { readonly hold: unknown } | { readonly later: unknown }>;
 
 export type Look = (frame: Frame) => Verdict;

@@ -3,7 +3,15 @@
 import type { Log } from "../jsonrpc/connection-options.ts";
 import type { PassedAnswer } from "../jsonrpc/passed-call.ts";
 import { Call } from "./call.ts";
-import { type Facts, type Frame, type Look, otherSide, type Side, type Verdict } from "./frame.ts";
+import {
+  type Facts,
+  type Frame,
+  type Look,
+  otherSide,
+  type Settled,
+  type Side,
+  type Verdict,
+} from "./frame.ts";
 import { Lanes, type Waiting } from "./lanes.ts";
 import { nobody, type Port, type Room, type Taker } from "./port.ts";
 
@@ -166,14 +174,21 @@ abstract class Passing implements Waiting, Frame {
   }
 
   protected decided(verdict: Verdict): void {
-    if (verdict === undefined || !("hold" in verdict)) {
+    if (verdict !== undefined && "hold" in verdict) {
+      if (!this.#isHeld) this.link.lanes[this.from].occupy(this);
+      this.#isHeld = true;
+      return this.#wait(verdict.hold);
+    }
+    if (verdict !== undefined && "later" in verdict) this.#wait(verdict.later);
+    else {
       this.settle(verdict);
       if (verdict !== undefined && "afterwards" in verdict) verdict.afterwards?.();
-      return this.leave();
     }
-    if (!this.#isHeld) this.link.lanes[this.from].occupy(this);
-    this.#isHeld = true;
-    verdict.hold.then(
+    this.leave();
+  }
+
+  #wait(coming: PromiseLike<Verdict>): void {
+    coming.then(
       (later) => {
         if (!this.isOver) this.decided(later);
       },
@@ -190,7 +205,7 @@ abstract class Passing implements Waiting, Frame {
     this.link.lanes[this.from].leave(this);
   }
 
-  protected abstract settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void;
+  protected abstract settle(verdict: Settled): void;
 }
 
 class PassingNotification extends Passing {
@@ -198,7 +213,7 @@ class PassingNotification extends Passing {
   readonly signal = undefined;
   room: Room;
 
-  protected settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void {
+  protected settle(verdict: Settled): void {
     this.isOver = true;
     const to = this.link.to[otherSide[this.from]];
     if (verdict === undefined) this.room = to.notify(this.passedOn);
@@ -274,7 +289,7 @@ class PassingRequest extends Passing {
     if (!this.#isOpening) super.leave();
   }
 
-  protected settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void {
+  protected settle(verdict: Settled): void {
     if (verdict === undefined) this.#send(this.passedOn);
     else if ("send" in verdict) this.#send(new Call(this.method, verdict.send));
     else if ("answer" in verdict) this.answer(verdict.answer);
@@ -328,7 +343,7 @@ class PassingAnswer extends Passing {
     return this.request.signal;
   }
 
-  protected settle(verdict: Exclude<Verdict, { readonly hold: unknown }>): void {
+  protected settle(verdict: Settled): void {
     this.isOver = true;
     if (verdict === undefined) this.request.answer(this.answer, this.link.rewrites ? undefined : this.#text);
     else if ("send" in verdict)

@@ -87,8 +87,7 @@ test("a file of the first version of the store is upgraded, and its entries are 
   db.close();
   const upgraded = sqliteStore({ path });
   assert.deepEqual((await collect(upgraded, "a")).map(parseEntry), current);
-  await upgraded.claim("a");
-  await upgraded.append("a", [promptAt(4)]);
+  await upgraded.append(await upgraded.claim("a"), 3, [promptAt(4)]);
   assert.deepEqual(await collect(upgraded, "a", 4), [promptAt(4)]);
   assert.deepEqual(await upgraded.verify(), []);
   await upgraded.close();
@@ -96,9 +95,9 @@ test("a file of the first version of the store is upgraded, and its entries are 
 
 inEveryVersion("a client is told that a session has a newer format", async (pair) => {
   const store = memoryStore();
-  await store.create(recordOf("a"));
-  await store.append("a", [newer]);
-  await store.release("a");
+  const claim = await store.create(recordOf("a"));
+  await store.append(claim, 0, [newer]);
+  await store.release(claim);
   const { agent } = await conversation(pair, { prompt: () => undefined, session: { store } });
   await assert.rejects(agent.loadSession("a", place), refusal);
 });

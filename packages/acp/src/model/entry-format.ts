@@ -21,7 +21,9 @@ export const entryFormat = 1;
  * import { type Entry, type SessionStore, serializeEntry } from "@parley/acp/store";
  *
  * export async function copyTo(store: SessionStore, sessionId: string, entries: readonly Entry[]): Promise<void> {
- *   await store.append(sessionId, entries.map(serializeEntry));
+ *   const claim = await store.claim(sessionId);
+ *   await store.append(claim, 0, entries.map(serializeEntry));
+ *   await store.release(claim);
  * }
  */
 export function serializeEntry(entry: Entry): StoredEntry {
@@ -43,7 +45,7 @@ export function serializeEntry(entry: Entry): StoredEntry {
  *
  * export async function history(store: SessionStore, sessionId: string): Promise<Entry[]> {
  *   const entries: Entry[] = [];
- *   for await (const stored of store.entries(sessionId)) entries.push(parseEntry(stored));
+ *   for await (const page of store.read(sessionId)) entries.push(...page.map(parseEntry));
  *   return entries;
  * }
  */
@@ -111,9 +113,17 @@ function fromFormat0(stored: Stored): Stored {
 const bodies: Readonly<Record<EntryBody["kind"], (entry: Stored) => boolean>> = {
   update: ({ update }) => isObject(update) && typeof update["sessionUpdate"] === "string",
   prompt: ({ messageId, prompt }) => typeof messageId === "string" && Array.isArray(prompt),
+  inbox: ({ messageId, prompt }) => typeof messageId === "string" && Array.isArray(prompt),
   ask: (entry) => typeof entry["askId"] === "string" && isAnswerable(entry),
   answer: (entry) => typeof entry["askId"] === "string" && isAnswerable(entry),
+  question: ({ askId, state }) => typeof askId === "string" && typeof state === "string",
   result: ({ messageId, result }) => typeof messageId === "string" && isObject(result),
+  turn: ({ state }) => typeof state === "string",
+  member: ({ state, author }) => typeof state === "string" && isObject(author),
+  agent: ({ state }) => typeof state === "string",
+  imported: ({ count }) => typeof count === "number",
+  private: ({ name }) => typeof name === "string",
+  extension: ({ name }) => typeof name === "string",
 };
 
 function isAnswerable({ permission, elicitation }: Stored): boolean {

@@ -2,19 +2,62 @@
 
 import type { ElicitationRequest, ElicitationResponse, PermissionOutcome, PermissionRequest } from "./ask.ts";
 import type { ContentBlock } from "./content.ts";
+import type { JsonValue } from "./custom-types.ts";
 import type { PromptResult, SessionUpdate } from "./update.ts";
 
-/** The content of an entry: an update, a prompt, a question or its answer, or the end of the work on a prompt. */
+/** Who said something. */
+export interface Author {
+  /** The person. Absent: the one local user. */
+  readonly principal?: string;
+  /** The name of the program that the person used. */
+  readonly client?: string;
+}
+
+/**
+ * Who said it, and the key of the command by which it was said.
+ *
+ * @inline
+ */
+interface Said {
+  /** Who said it. */
+  readonly author?: Author;
+  /** The key of the command. */
+  readonly key?: string;
+}
+
+/** The content of an entry: an update, a prompt, a question or its answer, the end of the work on a prompt, or what became of the session. */
 export type EntryBody =
   | { readonly kind: "update"; readonly update: SessionUpdate }
   /** The user's message, as it was accepted. */
-  | { readonly kind: "prompt"; readonly messageId: string; readonly prompt: readonly ContentBlock[] }
+  | ({ readonly kind: "prompt"; readonly messageId: string; readonly prompt: readonly ContentBlock[] } & Said)
+  /** A message for a turn that runs. */
+  | ({ readonly kind: "inbox"; readonly messageId: string; readonly prompt: readonly ContentBlock[] } & Said)
   | { readonly kind: "ask"; readonly askId: string; readonly permission: PermissionRequest }
   | { readonly kind: "ask"; readonly askId: string; readonly elicitation: ElicitationRequest }
-  | { readonly kind: "answer"; readonly askId: string; readonly permission: PermissionOutcome }
-  | { readonly kind: "answer"; readonly askId: string; readonly elicitation: ElicitationResponse }
+  | ({ readonly kind: "answer"; readonly askId: string; readonly permission: PermissionOutcome } & Said)
+  | ({ readonly kind: "answer"; readonly askId: string; readonly elicitation: ElicitationResponse } & Said)
+  /** Somebody is about to answer a question, or nobody has in time. */
+  | ({ readonly kind: "question"; readonly askId: string; readonly state: "claimed" | "expired" } & Said)
   /** The end of the work on a prompt. */
-  | { readonly kind: "result"; readonly messageId: string; readonly result: PromptResult };
+  | { readonly kind: "result"; readonly messageId: string; readonly result: PromptResult }
+  /** A turn has begun, or was interrupted by a crash. Without a message, the agent works without a prompt. */
+  | { readonly kind: "turn"; readonly state: "started" | "interrupted"; readonly messageId?: string }
+  /** Somebody has joined or left the session. */
+  | { readonly kind: "member"; readonly state: "joined" | "left"; readonly author: Author }
+  /** The agent of the session has started or ended. */
+  | {
+      readonly kind: "agent";
+      readonly state: "started" | "ended";
+      readonly name?: string;
+      readonly version?: string;
+      readonly reason?: string;
+    }
+  /** The next `count` entries were not seen when they happened: the agent has shown them later, from its own log. */
+  | { readonly kind: "imported"; readonly count: number }
+  /** What only its writer needs, such as what a model was sent. It is never shown. */
+  | { readonly kind: "private"; readonly name: string; readonly value: JsonValue }
+  /** Something of an application of its own. `name` begins with its domain. */
+  | { readonly kind: "extension"; readonly name: string; readonly value: JsonValue };
 
 /** One event of a session: an update, a prompt, a question, an answer or a result. More kinds will be added: give a `switch` over `kind` a `default:`. */
 export type Entry = {

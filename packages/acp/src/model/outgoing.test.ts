@@ -10,6 +10,7 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../test/support/peer-probe.ts";
+import { storedEntries } from "../../test/support/stored-entries.ts";
 import type { AgentSession, SessionUpdate } from "../index.ts";
 import { memoryStore } from "../store.ts";
 
@@ -39,7 +40,7 @@ inEveryVersion("commands, their input and plans may be said without a type", asy
   const kinds = new Set(["available_commands_update", "plan_update"]);
   const shown = updates.filter(({ sessionUpdate }) => kinds.has(sessionUpdate)).slice(-2);
   const stored: unknown[] = [];
-  for await (const { tag = "", text } of store.entries(session.sessionId))
+  for await (const { tag = "", text } of storedEntries(store, session.sessionId))
     if (kinds.has(tag)) stored.push(JSON.parse(text));
   for (const said of [shown, stored]) {
     assert.deepEqual(said, [
@@ -152,7 +153,7 @@ test("an update of one's own kind is stored as a client receives it, and comes b
     unknown,
   );
   const stored: unknown[] = [];
-  for await (const { kind, text } of store.entries(session.sessionId))
+  for await (const { kind, text } of storedEntries(store, session.sessionId))
     if (kind === "update") stored.push(JSON.parse(text));
   assert.deepEqual(stored, [unknown]);
   await session.close();

@@ -18,6 +18,8 @@ export interface SuccessorFront {
 
 /** A session for which the agent behind has one too. */
 export interface SuccessorSession {
+  /** The id of the session of the agent in front. */
+  readonly sessionId: string;
   /** The working directory. */
   readonly cwd: string;
   /** The directories that it may work in. The first is `cwd`. */

@@ -94,6 +94,7 @@ function apply(state: ViewState, known: Entry): void {
     case "update":
       return applyUpdate(state, known.update);
     case "prompt":
+    case "inbox":
       return applyPrompt(state, known.messageId, known.prompt);
     case "ask":
       return applyAsk(state, known);
@@ -102,7 +103,7 @@ function apply(state: ViewState, known: Entry): void {
     case "result":
       return applyResult(state, known.messageId, known.result);
     default:
-      // a kind that a later version has added
+      // not shown, or a kind that a later version has added
       return;
   }
 }
@@ -121,7 +122,7 @@ function apply(state: ViewState, known: Entry): void {
  *
  * const store = sqliteStore("/var/lib/my-agent/sessions.db");
  * const entries: Entry[] = [];
- * for await (const entry of store.entries("session-1")) entries.push(parseEntry(entry));
+ * for await (const page of store.read("session-1")) entries.push(...page.map(parseEntry));
  * console.log(viewFrom(entries).title);
  */
 export function viewFrom(entries: Iterable<Entry>, options?: ViewOptions): SessionView {

@@ -15,7 +15,12 @@ const made = <Data = undefined>(definition: Definition<Data>) =>
 const versions = [1, 2] as const;
 
 /** The agent's end of a turn, as each version says it. */
-async function turnOf(version: 1 | 2, agent: RawLinePeer, words: readonly string[]) {
+async function turnOf(
+  version: 1 | 2,
+  agent: RawLinePeer,
+  words: readonly string[],
+  { stopReason = "end_turn", until = async (): Promise<unknown> => undefined } = {},
+) {
   const asked = await agent.asked("session/prompt");
   if (version === 2) {
     agent.answer(asked, { messageId: "m" });
@@ -26,17 +31,18 @@ async function turnOf(version: 1 | 2, agent: RawLinePeer, words: readonly string
     for (const update of begun) agent.notify("session/update", { sessionId: "s", update });
   }
   for (const each of words) agent.notify("session/update", said("s", each));
-  if (version === 1) agent.answer(asked, { stopReason: "end_turn", _meta: { k: 1 } });
+  await until();
+  if (version === 1) agent.answer(asked, { stopReason, _meta: { k: 1 } });
   else
     agent.notify("session/update", {
       sessionId: "s",
-      update: { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" },
+      update: { sessionUpdate: "state_update", state: "idle", stopReason },
     });
   return asked;
 }
 
 for (const version of versions) {
-  test(`prompt: changed, and what the proxy does not know stays (v${version})`, async () => {
+  test(`prompt: changed, and what the proxy does not know stays (v${version}; N083, X9)`, async () => {
     const part = made({ prompt: ({ content }) => ({ content: [...content, text("Be brief.") as never] }) });
     const { client, agent, chain } = await opened([part], { version });
     const sent = {
@@ -210,11 +216,27 @@ for (const version of versions) {
     const { client, agent, chain } = await opened([part], { version });
     client.request(1, "session/prompt", prompt("s", "go"));
     await turnOf(version, agent, ["a"]);
+    client.request(2, "session/prompt", prompt("s", "go"));
+    const ending = turnOf(version, agent, ["b"], {
+      stopReason: "cancelled",
+      until: () => agent.asked("session/cancel"),
+    });
+    await client.next((message) => brief(message) === "session/update b");
+    client.notify("session/cancel", { sessionId: "s" });
+    await ending;
+    // an agent may also say so with an error
+    client.request(3, "session/prompt", prompt("s", "go"));
+    agent.send({
+      jsonrpc: "2.0",
+      id: (await agent.asked("session/prompt")).id,
+      error: { code: -32800, message: "cancelled" },
+    });
+    await client.answered(3);
     agent.notify("_acme/end", {});
     await client.asked("_acme/end");
     assert.deepEqual(
       ended.map(({ stopReason }) => stopReason),
-      ["end_turn"],
+      ["end_turn", "cancelled", "cancelled"],
     );
     await chain.close();
   });

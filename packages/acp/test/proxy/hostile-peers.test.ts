@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { agent } from "../../src/index.ts";
 import { type ProxiedSession, proxy } from "../../src/proxy.ts";
-import { byHand, chained, opened, prompt, said, text } from "./chained.ts";
+import { byHand, chained, empty, hello, opened, prompt, said, served, text } from "./chained.ts";
 
 test("an agent that names sessions nobody has opened makes no proxy forget one, or remember much", async () => {
   const made: string[] = [];
@@ -125,5 +126,32 @@ test("no envelope comes in an envelope, and none from an agent", async () => {
   assert.equal((await agent.answered(3)).error?.code, -32600);
   agent.request(4, "initialize", { protocolVersion: 1 });
   assert.equal((await agent.answered(4)).error?.code, -32600);
+  await chain.close();
+});
+
+test("__proto__ and constructor are keys like any other, through proxies, in the store and in a history (N075, N076)", async () => {
+  const keys = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+  const changing = proxy({
+    name: "changing",
+    version: "1",
+    prompt: ({ content }) => ({ content: [...content, text("changed") as never] }),
+    update: (update) => ({ ...update }),
+  });
+  const behind = agent({ name: "a", version: "1", prompt: () => undefined });
+  const { client, chain } = served([...empty(1), changing, behind]);
+  client.request("hello", "initialize", hello[1]);
+  await client.answered("hello");
+  client.request("new", "session/new", { cwd: "/", mcpServers: [] });
+  const sessionId = String((await client.answered("new")).result?.["sessionId"]);
+  const block = `{"type":"text","text":"hi","_meta":${keys}}`;
+  client.sendText(
+    `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"${sessionId}","prompt":[${block}],"_meta":${keys}}}`,
+  );
+  assert.equal((await client.answered(1)).result?.["stopReason"], "end_turn");
+  client.request("load", "session/load", { sessionId, cwd: "/", mcpServers: [] });
+  await client.answered("load");
+  const [replayed = ""] = client.texts.filter((each) => each.includes("user_message_chunk"));
+  assert.ok(replayed.includes(`"_meta":${keys}`), replayed);
+  assert.equal(({} as { polluted?: number }).polluted, undefined);
   await chain.close();
 });

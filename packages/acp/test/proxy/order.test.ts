@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { proxy } from "../../src/proxy.ts";
+import { answer, proxy } from "../../src/proxy.ts";
 import type { Wire } from "../support/raw-line-peer.ts";
 import { brief, chained, hello, introductions, logged, newSession, opened, prompt, said } from "./chained.ts";
 
@@ -298,5 +298,37 @@ test("too much behind a held message ends the chain with the name of the proxy (
   assert.match(error?.message ?? "", /^gate: more than 33554432 characters wait in it/);
   assert.match((await connection.closed).message, /^gate: more than 33554432 characters wait in it$/);
   assert.equal(lines.filter((line) => line.includes("the chain ends")).length, 1);
+  await chain.close();
+});
+
+test("what is answered with a promise holds nothing, and is cancelled with its request", async () => {
+  const coming = Promise.withResolvers<unknown>();
+  const aborted: string[] = [];
+  const elsewhere = proxy({
+    name: "elsewhere",
+    version: "1",
+    errors: "closed",
+    messages: {
+      "session/prompt"(_, __, call) {
+        call?.signal.addEventListener("abort", () => aborted.push(call.method));
+        return answer(coming.promise);
+      },
+      "_acme/fails": () => answer(Promise.reject(new Error("oh"))),
+    },
+  });
+  const { client, agent, chain } = await opened([elsewhere]);
+  client.request(1, "session/prompt", prompt("s", "one"));
+  client.request(2, "session/prompt", prompt("s", "two"));
+  client.request(3, "session/set_mode", { sessionId: "s", modeId: "x" });
+  client.notify("session/cancel", { sessionId: "s" });
+  assert.equal((await agent.asked("session/set_mode")).params?.["modeId"], "x");
+  await agent.asked("session/cancel");
+  client.notify("$/cancel_request", { requestId: 2 });
+  assert.equal((await client.answered(2)).error?.code, -32800);
+  assert.deepEqual(aborted, ["session/prompt"]);
+  coming.resolve({ stopReason: "cancelled" });
+  assert.deepEqual((await client.answered(1)).result, { stopReason: "cancelled" });
+  client.request(4, "_acme/fails", { sessionId: "s" });
+  assert.match((await client.answered(4)).error?.message ?? "", /elsewhere failed/);
   await chain.close();
 });

@@ -74,7 +74,7 @@ test("a policy lets nothing pass that its hooks cannot be asked about", async ()
   await early.chain.close();
 });
 
-test("two members of one name cannot smuggle anything past a policy: it writes what it has read", async () => {
+test("two members of one name cannot smuggle anything past a policy: it writes what it has read (N049, N050)", async () => {
   const rules = made({
     policy: true,
     messages: {

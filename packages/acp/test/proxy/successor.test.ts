@@ -2,9 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agent, client, type Edition } from "../../src/index.ts";
-import { conductor } from "../../src/proxy.ts";
+import { type Agent, agent, client, type Edition, RequestError } from "../../src/index.ts";
+import {
+  type ChainPart,
+  type ConductorOptions,
+  conductor,
+  type OnExit,
+  type WatchHops,
+} from "../../src/proxy.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
+import type { Transport } from "../../src/transport.ts";
+import type { Wire } from "../support/raw-line-peer.ts";
+import { byHand, introductions, said } from "./chained.ts";
 
 for (const edition of ["v1", "v2"] as const satisfies readonly Edition[]) {
   test(`an agent prompts the agent behind it, whose work and questions reach the client (${edition})`, async () => {
@@ -81,4 +90,192 @@ test("without an agent behind it, an agent has no successor", async () => {
   await using connection = await client({ name: "app", version: "1" }).connect(near);
   await (await connection.newSession({ cwd: "/" })).prompt("x");
   assert.equal(found, undefined);
+});
+
+/** Says what the agent behind it says to the same prompt. */
+const lead = agent({
+  name: "lead",
+  version: "1",
+  async prompt(turn) {
+    const result = await turn.successor?.prompt();
+    if (result?.error) throw new RequestError("internal_error", result.error.message);
+  },
+});
+
+/** A client of the lead, in front of an agent of which each start is another one. */
+async function behindLead(start: () => Transport, onExit: OnExit = "fail") {
+  const chain = conductor([lead, { name: "worker", start, onExit }]);
+  const connection = await client({ name: "app", version: "1" }).connect(chain);
+  const open = async () => {
+    const session = await connection.newSession({ cwd: "/" });
+    let said = "";
+    session.onUpdate((update) => {
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text")
+        said += update.content.text;
+    });
+    return {
+      session,
+      async prompt(text: string): Promise<string> {
+        said = "";
+        const { error } = await session.prompt(text);
+        return error?.message ?? said;
+      },
+    };
+  };
+  return { open, connection };
+}
+
+function transportOf(served: Agent): Transport {
+  const [near, far] = memoryPair();
+  served.connect(far);
+  return near;
+}
+
+/** Each one that is started has a number. */
+function echoes() {
+  const started: Agent[] = [];
+  const start = () => {
+    const name = `worker ${started.length + 1}`;
+    const made = agent({
+      name,
+      version: "1",
+      prompt: async (turn) => void (await turn.say(`${name}: ${turn.text}`)),
+    });
+    started.push(made);
+    return transportOf(made);
+  };
+  return { started, start };
+}
+
+test("after the agent behind has gone, each session in front of it goes on with a new one", async () => {
+  const { started, start } = echoes();
+  const { open, connection } = await behindLead(start);
+  const [a, b] = [await open(), await open()];
+  assert.equal(await a.prompt("1"), "worker 1: 1");
+  assert.equal(await b.prompt("2"), "worker 1: 2");
+  await started[0]?.close();
+  assert.equal(await b.prompt("3"), "worker 2: 3");
+  assert.equal(await a.prompt("4"), "worker 2: 4");
+  await connection.close();
+});
+
+test("a session that the agent behind refused to open is asked for again", async () => {
+  let isBusy = true;
+  const worker = agent({
+    name: "worker",
+    version: "1",
+    session: {
+      open() {
+        if (isBusy) throw new RequestError("rate_limited", "come back later");
+      },
+    },
+    prompt: async (turn) => void (await turn.say("now")),
+  });
+  const { open, connection } = await behindLead(() => transportOf(worker));
+  const { prompt } = await open();
+  assert.match(await prompt("1"), /come back later/);
+  isBusy = false;
+  assert.equal(await prompt("2"), "now");
+  await connection.close();
+});
+
+test("a session that the agent behind does not have after its restart fails once, then goes on with a new one", async () => {
+  const { started, start } = echoes();
+  const { open, connection } = await behindLead(start, "restart");
+  const { prompt } = await open();
+  assert.equal(await prompt("1"), "worker 1: 1");
+  await started[0]?.close();
+  assert.match(await prompt("2"), /no session/);
+  assert.equal(await prompt("3"), "worker 2: 3");
+  await connection.close();
+});
+
+test("so does a session of an agent behind that cannot open sessions again", async () => {
+  const answers = { ...introductions[1], sessionId: "s", stopReason: "end_turn" };
+  const hand = byHand(({ id, method }, peer) => {
+    if (method === "session/prompt") peer.notify("session/update", said("s", "done"));
+    if (id !== undefined) peer.answer({ id }, answers);
+  });
+  const { open, connection } = await behindLead(hand.start, "restart");
+  const { prompt } = await open();
+  assert.equal(await prompt("1"), "done");
+  await hand.peers[0]?.close();
+  assert.match(await prompt("2"), /cannot continue the session/);
+  assert.equal(await prompt("3"), "done");
+  await connection.close();
+});
+
+test("closing a session closes the one behind it, and no other", async () => {
+  const closed: string[] = [];
+  const hasClosed = Promise.withResolvers<void>();
+  const worker = agent({
+    name: "worker",
+    version: "1",
+    session: {
+      open: () => undefined,
+      close({ sessionId }) {
+        closed.push(sessionId);
+        hasClosed.resolve();
+      },
+    },
+    prompt: async (turn) => void (await turn.say(turn.session.sessionId)),
+  });
+  const { open, connection } = await behindLead(() => transportOf(worker));
+  const [a, b] = [await open(), await open()];
+  const [behindA, behindB] = [await a.prompt("1"), await b.prompt("2")];
+  await a.session.close();
+  await hasClosed.promise;
+  assert.deepEqual(closed, [behindA]);
+  assert.equal(await b.prompt("3"), behindB);
+  await connection.close();
+});
+
+test("a watched chain shows the hop between two agents too, behind those before it", async () => {
+  const hops = new Map<string, number>();
+  const methods: unknown[] = [];
+  const chain = conductor(
+    [
+      { name: "lead", start: lead },
+      { name: "worker", start: echoes().start },
+    ],
+    {
+      watch({ hop, place, message }) {
+        hops.set(hop, place);
+        if (hop === "lead > worker") methods.push((message as { method?: string }).method);
+      },
+    },
+  );
+  const connection = await client({ name: "app", version: "1" }).connect(chain);
+  const session = await connection.newSession({ cwd: "/" });
+  assert.equal(await session.prompt("hi").text(), "worker 1: hi");
+  assert.deepEqual(
+    [...hops],
+    [
+      ["the client > lead", 0],
+      ["lead > worker", 1],
+    ],
+  );
+  assert.ok(methods.includes("session/prompt"));
+  await connection.close();
+});
+
+test("a chain of agents speaks its editions at every agent, by default those of the first one to the client", async () => {
+  const editionsOf = async (parts: readonly ChainPart[], options: ConductorOptions = {}) => {
+    const asked: unknown[] = [];
+    const watch: WatchHops = ({ message }) => {
+      const { method, params } = message as Wire;
+      if (method === "initialize") asked.push(params?.["protocolVersion"]);
+    };
+    const chain = conductor(parts, { ...options, watch });
+    const connection = await client({ name: "app", version: "1" }).connect(chain);
+    await (await connection.newSession({ cwd: "/" })).prompt("hi");
+    await connection.close();
+    return asked;
+  };
+  const worker = agent({ name: "worker", version: "1", prompt: () => undefined });
+  const inEdition = (edition: Edition, { definition }: Agent) =>
+    agent({ ...definition, editions: [edition] });
+  assert.deepEqual(await editionsOf([lead, worker]), [2, 2]);
+  assert.deepEqual(await editionsOf([lead, worker], { editions: ["v1"] }), [1, 1]);
+  assert.deepEqual(await editionsOf([inEdition("v1", lead), inEdition("v2", worker)]), [1, 2]);
 });

@@ -3,16 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { agent } from "../../src/index.ts";
-import type { Transport } from "../../src/jsonrpc/transport.ts";
+import type { Sink, Transport } from "../../src/jsonrpc/transport.ts";
 import { type AcpProxy, conductor, type OnExit, proxy, refuse } from "../../src/proxy.ts";
 import { webPlatform } from "../../src/transport/byte-channel.ts";
 import { byteTransport } from "../../src/transport/byte-transport.ts";
+import { lateTransport } from "../../src/transport/late-transport.ts";
 import { memoryPair } from "../../src/transport/memory.ts";
 import { wrapTransport } from "../../src/transport/wrap-transport.ts";
 import { bytePipe } from "../support/byte-pipe.ts";
 import { Random } from "../support/random.ts";
 import { type RawLinePeer, rawLinePeer, type Wire } from "../support/raw-line-peer.ts";
 import {
+  brief,
   byHand,
   chained,
   empty,
@@ -285,6 +287,55 @@ for (const [how, capabilities] of [
   });
 }
 
+for (const version of [1, 2] as const) {
+  test(`a cancel while a restarted agent reopens the session ends the prompts that wait, and the agent never gets them (v${version}; P26)`, async () => {
+    const { client, agent: starting, agents, chain } = chained(empty(1), { onExit: "restart" });
+    const introduction = {
+      1: { protocolVersion: 1, agentCapabilities: { sessionCapabilities: { resume: {} } } },
+      2: introductions[2],
+    }[version];
+    client.request(0, "initialize", hello[version]);
+    const first = await starting;
+    first.answer(await first.asked("initialize"), introduction);
+    await client.answered(0);
+    await newSession(client, first, "s");
+    await newSession(client, first, "t");
+    client.request("lost", "session/prompt", prompt("s", "zero"));
+    await first.asked("session/prompt");
+    await first.close();
+    await client.answered("lost");
+    client.request(1, "session/prompt", prompt("s", "one"));
+    client.request(2, "session/prompt", prompt("t", "two"));
+    while (agents.length < 2) await new Promise(setImmediate);
+    const second = agents[1] as RawLinePeer;
+    second.answer(await second.asked("initialize"), introduction);
+    const [reopeningS, reopeningT] = [
+      await second.asked("session/resume"),
+      await second.asked("session/resume"),
+    ];
+    client.request(3, "session/prompt", prompt("s", "three"));
+    client.notify("session/cancel", { sessionId: "s" });
+    client.notify("_acme/note", { sessionId: "t" });
+    for (const id of [1, 3]) {
+      const { result, error } = await client.answered(id);
+      if (version === 1) assert.deepEqual(result, { stopReason: "cancelled" });
+      else assert.equal(error?.code, -32800);
+    }
+    second.answer(reopeningS, {});
+    second.answer(reopeningT, {});
+    second.answer(await second.asked("session/prompt"), { stopReason: "end_turn" });
+    await client.answered(2);
+    // the session goes on
+    await works({ client, agent: second }, "next");
+    assert.deepEqual(second.got.slice(3).map(brief), [
+      "session/prompt two",
+      "_acme/note",
+      "session/prompt next",
+    ]);
+    await chain.close();
+  });
+}
+
 test("an agent that goes away ends the chain with its name, and answers what is open (P26)", async () => {
   const { client, agent, connection } = await opened(empty(2));
   client.request(1, "session/prompt", prompt("s", "go"));
@@ -369,6 +420,57 @@ test("too much for a component that is being started ends the chain with its nam
   assert.match((await connection.closed).message, /^slow: too much waits for it/);
 });
 
+test("what is cancelled while it waits for a component does not count any more (P27)", async () => {
+  const part = byHand();
+  const { client, chain } = chained([{ name: "slow", start: part.start }]);
+  client.request("hello", "initialize", hello[1]);
+  await part.peer(0);
+  const large = "x".repeat(1024 * 1024);
+  for (let i = 0; i < 40; i++) {
+    client.request(i, "_acme/ask", { large });
+    client.notify("$/cancel_request", { requestId: i });
+    assert.equal((await client.answered(i)).error?.code, -32800);
+  }
+  await chain.close();
+});
+
+test("what was sent before a component went away again does not count any more (P27)", async () => {
+  const { part, peers, peer } = mortal("restart");
+  const third = Promise.withResolvers<void>();
+  let sent = 0;
+  const start = () => {
+    const number = peers.length + 1;
+    if (number === 3) return lateTransport(() => third.promise.then(part.start));
+    const inner = part.start();
+    let sink: Sink | undefined;
+    return wrapTransport(inner, {
+      start(given) {
+        sink = given;
+        inner.start(given);
+      },
+      send(message, text) {
+        const { method } = message as Wire;
+        // the second one goes away while it gets what waited
+        if (number === 2 && method === "_acme/note" && ++sent === 15) sink?.end({ kind: "closed" });
+        return inner.send(message, text);
+      },
+    });
+  };
+  const { client, agent, chain } = await opened([{ ...part, start }]);
+  const large = "x".repeat(1024 * 1024);
+  await peers[0]?.close();
+  for (let i = 0; i < 20; i++) client.notify("_acme/note", { large, i });
+  await peer(1);
+  while (sent < 15) await new Promise(setImmediate);
+  for (let i = 20; i < 40; i++) client.notify("_acme/note", { large, i });
+  client.request("last", "_acme/ask", {});
+  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+  third.resolve();
+  agent.answer(await agent.asked("_acme/ask"), {});
+  assert.deepEqual((await client.answered("last")).result, {});
+  await chain.close();
+});
+
 test("a policy is never bypassed and never open, whoever says that it is one", async () => {
   const rules = proxy({ name: "rules", version: "1", policy: true });
   for (const [part, words] of [
@@ -383,6 +485,23 @@ test("a policy is never bypassed and never open, whoever says that it is one", a
     assert.throws(() => conductor([part, byHand().start]), { name: "TypeError", message: words });
   }
   assert.throws(() => proxy({ name: "rules", version: "1", policy: true, errors: "open" }), /cannot be open/);
+});
+
+test("an agent is never bypassed: that is refused with the reason", async () => {
+  const words = /^conductor: a stands at the end of the chain and cannot be bypassed: nothing is behind it/;
+  const inProcess = agent({ name: "a", version: "1", prompt: () => undefined });
+  const part = { name: "a", start: inProcess, onExit: "bypass" } as const;
+  assert.throws(() => conductor([...empty(1), part]), { name: "TypeError", message: words });
+  const inner = conductor([...empty(1), inProcess]);
+  assert.throws(() => conductor([{ ...part, start: inner }]), { name: "TypeError", message: words });
+  // a program may be a proxy: that is known when a client initialises
+  const { client, chain } = chained(empty(1), { onExit: "bypass" });
+  client.request(1, "initialize", hello[1]);
+  assert.match(
+    (await client.answered(1)).error?.message ?? "",
+    /^the agent stands at the end of the chain and cannot be bypassed/,
+  );
+  await chain.close();
 });
 
 /** A proxy of ours as a program of its own. */

@@ -41,7 +41,7 @@ for (const [generation, names] of [
   ["Rust 2", rust2],
 ] as const) {
   for (const [what, make] of parts) {
-    test(`${what} is a component of a conductor of ${generation} (P21, P22, P24)`, async () => {
+    test(`${what} is a component of a conductor of ${generation} (A123, P21, P22, P24)`, async () => {
       const peer = await introduced(make(), names);
       peer.request(1, "session/prompt", prompt("s", "go"));
       const asked = await wrapped(peer, names, "session/prompt");

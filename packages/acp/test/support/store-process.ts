@@ -28,6 +28,7 @@ export function storeProcess(path: string, code: string, wrapper: readonly strin
     import { writeSync } from "node:fs";
     import { sqliteStore } from ${JSON.stringify(import.meta.resolve("../../src/node/store/sqlite-store.ts"))};
     import * as samples from ${JSON.stringify(import.meta.resolve("../../src/testing/contracts/store-samples.ts"))};
+    import { claimedSessions } from ${JSON.stringify(import.meta.resolve("./claimed-sessions.ts"))};
     const { promptAt, promptsFrom, recordOf, collect } = samples;
     const path = ${JSON.stringify(path)};
     const say = (line) => writeSync(1, line + "\\n");

@@ -126,7 +126,7 @@ inEveryVersion(
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const entry of store.entries(sessionId)) entries.push(parseEntry(entry));
+  for await (const page of store.read(sessionId)) entries.push(...page.map(parseEntry));
   return entries;
 }
 
@@ -135,9 +135,10 @@ async function copyOf(store: SessionStore, sessionId: string, length = Infinity)
   const copy = memoryStore();
   const record = await store.get(sessionId);
   assert.ok(record !== undefined);
-  await copy.create(record);
-  await copy.append(sessionId, (await entriesOf(store, sessionId)).slice(0, length).map(serializeEntry));
-  await copy.release(sessionId);
+  const claim = await copy.create(record);
+  const entries = (await entriesOf(store, sessionId)).slice(0, length);
+  await copy.append(claim, 0, entries.map(serializeEntry));
+  await copy.release(claim);
   return copy;
 }
 

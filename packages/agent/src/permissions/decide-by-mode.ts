@@ -149,13 +149,17 @@ function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
 export class Grants {
   /** By subject, for example `run npm test`, `write /project/a.ts`, `host example.org`. */
   readonly #answers = new Map<string, boolean>();
+  /** False while the client has a gate, which remembers the user's answers itself. */
+  isKept = true;
 
   remember(subjects: readonly string[], allows: boolean): void {
+    if (!this.isKept) return;
     for (const subject of subjects) this.#answers.set(subject, allows);
   }
 
   /** True when every subject is allowed, false when one is refused, else undefined. */
   answerFor(subjects: readonly string[]): boolean | undefined {
+    if (!this.isKept) return undefined;
     const answers = subjects.map((subject) => this.#answers.get(subject));
     if (answers.includes(false)) return false;
     return answers.length > 0 && answers.every((answer) => answer === true) ? true : undefined;

@@ -35,8 +35,9 @@ export async function rebuild(
   const rebuilding = new Rebuilding(state.transcript);
   const asks = new Map<string, PermissionRequest>();
   for await (const entry of entries) {
-    if (entry.kind === "prompt" && entry.messageId === until) break;
-    if (entry.kind === "prompt") {
+    const isMessage = entry.kind === "prompt" || entry.kind === "inbox";
+    if (isMessage && entry.messageId === until) break;
+    if (isMessage) {
       rebuilding.prompt(entry.prompt, entry.messageId);
       if (forgetsGrants(entry.prompt)) state.grants.clear();
     } else if (entry.kind === "ask" && "permission" in entry) asks.set(entry.askId, entry.permission);

@@ -58,13 +58,17 @@ export class CodingSessionState {
   #lastTask: Promise<unknown> = Promise.resolve();
   #workspace: { readonly identity: string; readonly opened: ToolWorkspace } | undefined;
 
-  /** Answers for more than this session. */
-  readonly lastingGrants: LastingGrants | undefined;
+  readonly #lasting: LastingGrants | undefined;
 
   constructor(options: McpServersOptions, undo: SessionUndoOptions, lasting?: LastingGrants) {
-    this.lastingGrants = lasting;
+    this.#lasting = lasting;
     this.mcp = new McpServers(options);
     this.undo = new SessionUndo(undo);
+  }
+
+  /** Answers for more than this session. */
+  get lastingGrants(): LastingGrants | undefined {
+    return this.grants.isKept ? this.#lasting : undefined;
   }
 
   /** The workspace of the tools. Opened on first use, and again when the roots change. */

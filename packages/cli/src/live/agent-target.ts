@@ -7,11 +7,12 @@ import type { AgentSandbox } from "@parley/client";
 import type { HistoryAgent, HistorySession } from "@parley/client/history";
 import { allSessions, isSameAgent, type ManagedConnection } from "@parley/client/internal";
 import { commandEntry } from "@parley/client/launch";
-import { enforcementOf, type Rule, type RuleMount } from "@parley/client/policy";
+import type { Rule } from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
+import { mountsOf } from "../permissions/policy-rules.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import type { LiveHistory } from "./live-history.ts";
+import type { HistoryOpener } from "./history-opener.ts";
 import type { LiveOptions } from "./live-options.ts";
 
 export interface AgentTarget extends ChosenAgent {
@@ -28,7 +29,7 @@ export interface AgentTarget extends ChosenAgent {
 /** `warn` is told about unknown names in the config file. Default: stderr. */
 export async function agentTarget(
   options: LiveOptions,
-  history: LiveHistory | undefined,
+  history: HistoryOpener | undefined,
   warn?: (text: string) => void,
 ): Promise<AgentTarget> {
   const { agent: name, command, address, edition, session, cwd, isCwdGiven } = options;
@@ -64,10 +65,7 @@ export function agentSandbox(
 ): AgentSandbox | undefined {
   if (!sandboxesAgent && !(entry.transport === "stdio" && entry.sandbox === true)) return undefined;
   const roots = [cwd, ...extraRoots];
-  const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
-  const paths = (access: RuleMount["access"]) =>
-    mounts.flatMap((each) => (each.access === access ? [each.path] : []));
-  return { roots, hide: paths("none"), readOnly: paths("read") };
+  return { roots, ...mountsOf(rules, roots) };
 }
 
 /** Options that our own agent needs when it starts. */
@@ -93,7 +91,7 @@ function withOwnArguments(
 
 async function knownSession(
   { session, isContinued, cwd }: LiveOptions,
-  history: LiveHistory | undefined,
+  history: HistoryOpener | undefined,
   agent: HistoryAgent,
   isAgentGiven: boolean,
 ): Promise<HistorySession | undefined> {
@@ -120,7 +118,10 @@ export async function resolveSession(
   target: AgentTarget,
   running: ManagedConnection,
   options: LiveOptions,
-  { history, notice }: { readonly history: LiveHistory | undefined; readonly notice: (text: string) => void },
+  {
+    history,
+    notice,
+  }: { readonly history: HistoryOpener | undefined; readonly notice: (text: string) => void },
 ): Promise<AgentTarget> {
   const named = withOwnName(target, running);
   const { session, isCwdGiven, cwd } = options;
@@ -172,8 +173,7 @@ async function listedAs(
 async function inHistory(
   { sessionId }: SessionInfo,
   { agent }: AgentTarget,
-  history: LiveHistory | undefined,
+  history: HistoryOpener | undefined,
 ): Promise<HistorySession | undefined> {
-  const all = await (await history?.open())?.list({ agent, limit: Number.POSITIVE_INFINITY });
-  return all?.find((each) => each.agentSessionId === sessionId);
+  return (await history?.open())?.ofAgent(agent, sessionId);
 }

@@ -5,16 +5,16 @@ import { retryKey, trustKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
-import type {
-  Decision,
-  ManagedConnection,
-  ManagedSession,
-  ManagedSessionOptions,
-  PermissionAsker,
-  RecordedSession,
+import {
+  type ManagedConnection,
+  type ManagedSession,
+  type ManagedSessionOptions,
+  type RecordingOptions,
+  recordSessions,
+  type SessionRecording,
 } from "@parley/client/internal";
-import { agentEnvironment, hasExactTitles } from "@parley/client/launch";
-import { deferredGate } from "../permissions/deferred-gate.ts";
+import { agentEnvironment } from "@parley/client/launch";
+import type { Decision, PermissionAsker } from "@parley/client/policy";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -23,7 +23,7 @@ import { isOwnAgent } from "../settings/named-agent.ts";
 import type { TrustedSettings } from "../trust/workspace-trust.ts";
 import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
 import type { GivenTools } from "./given-tools.ts";
-import type { LiveHistory, LiveRecorder } from "./live-history.ts";
+import type { HistoryOpener } from "./history-opener.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
 
@@ -36,7 +36,7 @@ export interface LiveAgentOptions {
   readonly options: LiveOptions;
   readonly target: AgentTarget;
   readonly secrets: SecretsLoader;
-  readonly history: LiveHistory | undefined;
+  readonly history: HistoryOpener | undefined;
   /** Absent where nobody can be asked. */
   readonly asker: LiveAsker | undefined;
   /** Shows the settings of the folder and asks whether the user trusts them. */
@@ -65,16 +65,14 @@ export interface LiveAgentOptions {
 /** An open session. */
 export interface LiveAgentSession extends TakenSession {
   /** Absent if it is not stored. */
-  readonly recorder: LiveRecorder | undefined;
+  readonly recorder: SessionRecording | undefined;
 }
 
 export class LiveAgent {
   readonly #given: LiveAgentOptions;
-  /** By the agent's ids of their sessions. */
-  readonly #recorders = new Map<string, LiveRecorder>();
-  readonly #allRecorders = new Set<LiveRecorder>();
-  /** Of the session that is being opened. */
-  #opening: LiveRecorder | undefined;
+  readonly #recordings: ReturnType<typeof recordSessions> | undefined;
+  /** What is recorded of the session that is being opened. */
+  #opening: Pick<RecordingOptions, "name" | "original"> | undefined;
   #target: AgentTarget;
   #gate: OpenedGate | undefined;
   #running: ManagedConnection | undefined;
@@ -86,6 +84,8 @@ export class LiveAgent {
   constructor(given: LiveAgentOptions) {
     this.#given = given;
     this.#target = given.target;
+    const { history } = given;
+    this.#recordings = history && recordSessions(history.open, () => this.#recording(history));
   }
 
   get target(): AgentTarget {
@@ -133,11 +133,11 @@ export class LiveAgent {
         name: "parley",
         version: ownVersion(),
         cwd: target.cwd,
-        gate: deferredGate(opening, () => this.#gate),
+        policy: async () => (await opening).gate,
         ...optional({
           asker,
           elicit: asker?.elicit,
-          recorder: history && this.#recorder(),
+          recorder: this.#recordings,
           kill,
           unstable: tools?.features(unstable) ?? unstable,
         }),
@@ -179,7 +179,6 @@ export class LiveAgent {
   ): Promise<LiveAgentSession> {
     const running = this.#started();
     const { options, notice } = this.#given;
-    const recorder = this.#newRecorder(how.name);
     const place = await this.#place(running, onEntry);
     const { mode, model, set } = options;
     const flags = [
@@ -187,7 +186,7 @@ export class LiveAgent {
       ...(model ? ["model"] : []),
       ...set.map(([key]) => `option ${key}`),
     ];
-    const taken = await this.#recorded(recorder, () =>
+    const taken = await this.#recorded({ name: how.name }, () =>
       takeSession(running, this.#target, place, {
         flags,
         notice,
@@ -195,7 +194,7 @@ export class LiveAgent {
         takesOver: options.takesOver ?? false,
       }),
     );
-    return { ...taken, recorder };
+    return { ...taken, recorder: this.#recordings?.of(taken.session.sessionId) };
   }
 
   /** Opens a copy of one of its sessions. */
@@ -203,14 +202,11 @@ export class LiveAgent {
     const running = this.#started();
     const { known } = this.#target;
     this.#target = { ...this.#target, known: undefined };
-    const recorder = this.#newRecorder(
-      undefined,
-      async () =>
-        (await this.historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined),
-    );
+    const original = async () =>
+      (await this.historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined);
     const place = await this.#place(running, onEntry);
-    const session = await this.#recorded(recorder, () => running.forkSession(sessionId, place));
-    return { session, isResumed: true, recorder };
+    const session = await this.#recorded({ original }, () => running.forkSession(sessionId, place));
+    return { session, isResumed: true, recorder: this.#recordings?.of(session.sessionId) };
   }
 
   /** What the user said beside a no, for an agent that has no place for it in the answer. */
@@ -223,7 +219,7 @@ export class LiveAgent {
 
   async close(): Promise<void> {
     await this.#running?.close();
-    for (const recorder of this.#allRecorders) await recorder.close();
+    await this.#recordings?.finish();
     this.#gate?.close();
   }
 
@@ -234,25 +230,18 @@ export class LiveAgent {
 
   // ---- the history
 
-  #newRecorder(
-    name: string | undefined,
-    original?: () => Promise<string | undefined>,
-  ): LiveRecorder | undefined {
-    const { history } = this.#given;
-    const recorder = history?.recorder(() => this.#target, name, original);
-    if (recorder !== undefined) this.#allRecorders.add(recorder);
-    return recorder;
-  }
-
   /** The id in the history of one of its sessions, when everything of it is stored. */
   async historyOf(sessionId: string): Promise<string | undefined> {
-    const recorder = this.#recorders.get(sessionId);
-    await recorder?.stored();
-    return recorder?.id();
+    const recording = this.#recordings?.of(sessionId);
+    await recording?.stored();
+    return recording?.id;
   }
 
-  async #recorded<Result>(recorder: LiveRecorder | undefined, open: () => Promise<Result>): Promise<Result> {
-    this.#opening = recorder;
+  async #recorded<Result>(
+    opening: Pick<RecordingOptions, "name" | "original">,
+    open: () => Promise<Result>,
+  ): Promise<Result> {
+    this.#opening = opening;
     try {
       return await open();
     } finally {
@@ -260,17 +249,19 @@ export class LiveAgent {
     }
   }
 
-  #recorder() {
+  /** Only sessions that are opened here are recorded. */
+  #recording(history: HistoryOpener): RecordingOptions | undefined {
+    if (this.#opening === undefined) return undefined;
+    const { name, original } = this.#opening;
+    const { agent, known, listed } = this.#target;
     return {
-      begin: (session: RecordedSession): void => {
-        const { sessionId, replaces = sessionId } = session;
-        const recorder = this.#recorders.get(replaces) ?? this.#opening;
-        if (recorder === undefined) return;
-        this.#recorders.set(sessionId, recorder);
-        recorder.begin(session);
-      },
-      entry: (sessionId: string, entry: Entry): void =>
-        this.#recorders.get(sessionId)?.entry(sessionId, entry),
+      agent,
+      known,
+      // one that the agent has already keeps the name that it has there
+      ...(known === undefined && listed === undefined ? { name } : { title: listed?.title ?? undefined }),
+      original,
+      dropsUnused: known === undefined && original === undefined,
+      failed: history.failed,
     };
   }
 
@@ -290,7 +281,6 @@ export class LiveAgent {
       extraRoots,
       agent: entry.name,
       isOwn: this.isOwn,
-      trustsTitles: () => hasExactTitles(entry, this.#running?.info?.name),
       warn: notice,
       beforeWrite: this.#given.beforeWrite,
       // read when the session starts, so that the agent cannot change them

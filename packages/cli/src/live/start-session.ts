@@ -13,6 +13,7 @@ import {
   manageAgent,
 } from "@parley/client/internal";
 import { endHint } from "@parley/client/launch";
+import { CommandError } from "../command/command.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import { isTokenRefusal } from "../settings/remote-address.ts";
 import { safeLine, safeText } from "../terminal/sanitise.ts";
@@ -36,6 +37,8 @@ export async function startAgent(
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
+    // a rule that is wrong
+    if (error instanceof CommandError) throw error;
     if (tokenHint !== undefined && error instanceof LaunchError && isTokenRefusal(error.status))
       throw new LiveError(exitCodes.notStarted, error.kind, safeText(error.message), tokenHint);
     throw ownRefusal(error, target) ?? liveErrorFrom(error, { isStderrShown, server: serverOf(target) });

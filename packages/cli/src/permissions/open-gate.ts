@@ -4,8 +4,16 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { optional } from "@parley/acp/jsonrpc";
 import { auditLog } from "@parley/client/audit";
-import { type Gate, type GateOptions, permissionGate, reviewer } from "@parley/client/internal";
-import { type Rule, RuleError, rememberedRules } from "@parley/client/policy";
+
+import {
+  type Gate,
+  type GateOptions,
+  permissionGate,
+  type Rule,
+  RuleError,
+  rememberedRules,
+  reviewer,
+} from "@parley/client/policy";
 import {
   auditFolder,
   configPath,
@@ -20,9 +28,11 @@ import { allowsEverything, refuseForRoot } from "./rules-for-root.ts";
 
 export interface OpenGateOptions
   extends RunRules,
-    Pick<GateOptions, "asker" | "agent" | "isOwn" | "trustsTitles" | "extraRoots" | "env" | "beforeWrite"> {
+    Pick<GateOptions, "asker" | "isOwn" | "extraRoots" | "env" | "beforeWrite"> {
   /** The sandbox of commands. Default: workspace. */
   readonly sandbox?: SandboxChoice | undefined;
+  /** The agent's name, for the reviewer. */
+  readonly agent?: string | undefined;
   /** A command that is asked before the asker. */
   readonly reviewer?: string | undefined;
   /** Kept out of the log. */
@@ -40,17 +50,7 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const {
-    asker,
-    agent,
-    isOwn,
-    trustsTitles,
-    extraRoots,
-    env,
-    beforeWrite,
-    warn,
-    sandbox: profile = "workspace",
-  } = options;
+  const { asker, agent, isOwn, extraRoots, env, beforeWrite, warn, sandbox: profile = "workspace" } = options;
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
@@ -67,7 +67,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
     ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: warn }) } }),
-    ...optional({ asker, agent, isOwn, trustsTitles, extraRoots, env, beforeWrite }),
+    ...optional({ asker, isOwn, extraRoots, env, beforeWrite }),
     ...(options.reviewer === undefined
       ? {}
       : { reviewer: reviewer({ command: options.reviewer, agent, ...optional({ note: warn }) }) }),

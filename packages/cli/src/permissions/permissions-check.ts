@@ -3,8 +3,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { optional } from "@parley/acp/jsonrpc";
-import type { Verdict } from "@parley/client/internal";
-import { canonicalPath, commandSubject, type RuleSubject } from "@parley/client/policy";
+import { canonicalPath, commandSubject, type RuleSubject, type Verdict } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, listOption, textOption } from "../command/option-values.ts";
 import { readConfig } from "../settings/config-file.ts";

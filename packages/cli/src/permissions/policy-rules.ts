@@ -1,7 +1,15 @@
 // Reads permission rules: of the machine, the user, and the file and options of a run.
 
 import { readFileSync, statSync } from "node:fs";
-import { parsePolicy, parseRule, type Rule, type RuleEffect, RuleError } from "@parley/client/policy";
+import {
+  enforcementOf,
+  parsePolicy,
+  parseRule,
+  type Rule,
+  type RuleEffect,
+  RuleError,
+  type RuleMount,
+} from "@parley/client/policy";
 import { usageError } from "../command/command.ts";
 import { policyPath } from "../settings/data-folder.ts";
 import { readSource, TooLargeError } from "../settings/read-source.ts";
@@ -63,6 +71,17 @@ function typed(effect: RuleEffect, text: string): Rule {
     if (error instanceof RuleError) throw new RuleError(`--${effect}: ${error.message}`);
     throw error;
   }
+}
+
+/** What rules deny on plain paths, for an agent that runs in a sandbox. */
+export function mountsOf(
+  rules: readonly Rule[],
+  roots: readonly string[],
+): { readonly hide: readonly string[]; readonly readOnly: readonly string[] } {
+  const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
+  const paths = (access: RuleMount["access"]) =>
+    mounts.flatMap((each) => (each.access === access ? [each.path] : []));
+  return { hide: paths("none"), readOnly: paths("read") };
 }
 
 /** Undefined if there is no file. Throws a RuleError for a file that cannot be used. */

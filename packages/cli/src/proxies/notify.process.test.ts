@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { agent, client } from "@parley/acp";
+import { type TestContext, test } from "node:test";
+import { type Agent, agent, type Client, client } from "@parley/acp";
 import { conductor } from "@parley/acp/proxy";
 import { proxyArguments } from "../proxy/proxy-arguments.ts";
 import { notify } from "./notify.ts";
 
-test("of many questions at once the first and the last one are shown", { timeout: 60_000 }, async (t) => {
+/** The proxy in front of an agent. What it tells is appended to a file. */
+async function notifying(t: TestContext, front: Client, behind: Agent) {
   const folder = mkdtempSync(join(tmpdir(), "parley-notify-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const [program, told] = [join(folder, "tell.sh"), join(folder, "told")];
@@ -23,6 +24,22 @@ test("of many questions at once the first and the last one are shown", { timeout
     reach: () => Promise.reject(new Error("nothing is reached here")),
     secrets: () => [],
   };
+  const start = notify.create(proxyArguments(notify, ["--command", program], "--proxy"), host);
+  const connection = await front.connect(conductor([start, behind]));
+  t.after(() => connection.close());
+  const read = () => readFileSync(told, "utf8");
+  /** Resolves when this was told. */
+  const shows = (words: RegExp): Promise<void> =>
+    new Promise((resolve) => {
+      const watcher = watch(told, () => {
+        if (words.test(read())) resolve();
+      });
+      t.after(() => watcher.close());
+    });
+  return { session: await connection.newSession({ cwd: "/" }), read, shows };
+}
+
+test("of many questions at once the first and the last one are shown", { timeout: 60_000 }, async (t) => {
   const asking = agent({
     name: "a",
     version: "1",
@@ -32,16 +49,35 @@ test("of many questions at once the first and the last one are shown", { timeout
     },
   });
   const app = client({ name: "c", version: "1", requestPermission: () => undefined });
-  const start = notify.create(proxyArguments(notify, ["--command", program], "--proxy"), host);
-  const connection = await app.connect(conductor([start, asking]));
-  const shown = Promise.withResolvers<void>();
-  const watcher = watch(told, () => {
-    if (/question 49\./.test(readFileSync(told, "utf8"))) shown.resolve();
-  });
-  t.after(() => watcher.close());
-  await (await connection.newSession({ cwd: "/" })).prompt("go");
-  await shown.promise;
-  const questions = readFileSync(told, "utf8").match(/question \d+\./g);
-  assert.deepEqual(questions, ["question 0.", "question 49."]);
-  await connection.close();
+  const { session, read, shows } = await notifying(t, app, asking);
+  const shown = shows(/question 49\./);
+  await session.prompt("go");
+  await shown;
+  assert.deepEqual(read().match(/question \d+\./g), ["question 0.", "question 49."]);
 });
+
+for (const edition of ["v1", "v2"] as const)
+  test(`a message for a turn that runs does not make it shorter (${edition})`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const started = Promise.withResolvers<void>();
+    const hearing = agent({
+      name: "a",
+      version: "1",
+      editions: [edition],
+      concurrentPrompts: "inbox",
+      async prompt(turn) {
+        started.resolve();
+        for await (const _ of turn.inbox) break;
+      },
+    });
+    const { session, shows } = await notifying(t, client({ name: "c", version: "1" }), hearing);
+    t.mock.timers.enable({ apis: ["Date"] });
+    const shown = shows(/The agent is done/);
+    const prompt = session.prompt("go");
+    await started.promise;
+    t.mock.timers.tick(11_000);
+    session.steer("more");
+    await prompt;
+    await shown;
+  });

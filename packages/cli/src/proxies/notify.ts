@@ -12,7 +12,8 @@ import { safeLine } from "../terminal/sanitise.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 interface Data {
-  startedAt: number;
+  /** When the turn that runs began. */
+  startedAt: number | undefined;
   title: string;
 }
 
@@ -45,9 +46,9 @@ export const notify: ShippedProxy = {
     return proxy<Data>({
       name: "notify",
       version: "1.0.0",
-      session: () => ({ startedAt: Date.now(), title: folder }),
+      session: () => ({ startedAt: undefined, title: folder }),
       prompt(_, { data }) {
-        data.startedAt = Date.now();
+        data.startedAt ??= Date.now();
       },
       update(update, { data }) {
         if (update.sessionUpdate === "session_info_update" && update.title) data.title = update.title;
@@ -56,7 +57,9 @@ export const notify: ShippedProxy = {
       permission: ({ title }, { data }) => needs(title, data),
       elicitation: ({ message }, session) => needs(message, session?.data),
       turnEnd({ stopReason }, { data }) {
-        if (stopReason === "cancelled" || Date.now() - data.startedAt < afterMs) return;
+        const ms = Date.now() - (data.startedAt ?? Date.now());
+        data.startedAt = undefined;
+        if (stopReason === "cancelled" || ms < afterMs) return;
         tell(`The agent is ${stopReason === "end_turn" ? "done" : `done: ${stopReason}`} (${data.title})`);
       },
       closed: end,

@@ -1,6 +1,6 @@
 // Agents beside the chain, each with sessions of its own that stand for those of the client.
 
-import { Connection, isObject } from "@parley/acp/jsonrpc";
+import { Connection, isObject, optional } from "@parley/acp/jsonrpc";
 import type { ProxiedSession } from "@parley/acp/proxy";
 import { relay } from "@parley/acp/relay";
 import { memoryPair, type Transport } from "@parley/acp/transport";
@@ -10,6 +10,8 @@ export interface OtherSessions {
   /** The params that opened it. */
   opened: object;
   readonly others: Map<string, Promise<OtherAgent>>;
+  /** The one that works on a request of this session. */
+  busy: Promise<OtherAgent> | undefined;
 }
 
 /** Those of one client. */
@@ -23,8 +25,24 @@ export class OtherAgents {
     this.#reach = reach;
   }
 
+  /** Gives a request to the agent, which is busy with it until it answers. */
+  async prompt(
+    name: string,
+    session: ProxiedSession<OtherSessions>,
+    { method, params, signal }: OtherRequest & { readonly signal: AbortSignal | undefined },
+  ): Promise<unknown> {
+    const { data } = session;
+    const getting = this.#get(name, session);
+    data.busy = getting;
+    try {
+      return await asked(await getting, { method, params }, signal);
+    } finally {
+      if (data.busy === getting) data.busy = undefined;
+    }
+  }
+
   /** The agent with its session for this one. It is started when it is needed, and again when it has gone. */
-  get(name: string, session: ProxiedSession<OtherSessions>): Promise<OtherAgent> {
+  #get(name: string, session: ProxiedSession<OtherSessions>): Promise<OtherAgent> {
     const { others } = session.data;
     const opening = others.get(name) ?? this.#open(name, session);
     others.set(name, opening);
@@ -56,6 +74,31 @@ export interface OtherAgent {
   readonly connection: Connection;
   /** The id of its session. */
   readonly sessionId: string;
+}
+
+interface OtherRequest {
+  readonly method: string;
+  /** Those of the client, with the id of its session. */
+  readonly params: unknown;
+}
+
+/** Sends a request of the client to the session of another agent. */
+export function asked(
+  { connection, sessionId }: OtherAgent,
+  { method, params }: OtherRequest,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  return connection.request(method, { ...asObject(params), sessionId }, optional({ signal }));
+}
+
+/** Cancels the work of all of them in a session. */
+export function cancelOthers({ others }: OtherSessions): void {
+  for (const other of others.values()) {
+    other.then(
+      ({ connection, sessionId }) => connection.notify("session/cancel", { sessionId }),
+      () => undefined,
+    );
+  }
 }
 
 /**

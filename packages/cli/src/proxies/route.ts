@@ -1,11 +1,10 @@
 // The proxy `route`: sends each prompt to the agent behind it, or to another one in a session of its own.
 
 import { RequestError, textOf } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
 import type { AvailableCommandsUpdate, ContentBlock } from "@parley/acp/model";
 import { answer, proxy, type ResultHook } from "@parley/acp/proxy";
 import { option } from "../command/command.ts";
-import { asObject, type OtherAgent, OtherAgents, type OtherSessions } from "./other-agent.ts";
+import { asked, asObject, cancelOthers, OtherAgents, type OtherSessions } from "./other-agent.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 /** The name of the agent behind it. */
@@ -15,8 +14,6 @@ const chosen = /^\/use\b\s*(\S*)/;
 interface Data extends OtherSessions {
   /** Where prompts go that no rule sends elsewhere. */
   active: string;
-  /** The one that works on a prompt. */
-  busy: OtherAgent | undefined;
 }
 
 export const route: ShippedProxy = {
@@ -71,41 +68,30 @@ export const route: ShippedProxy = {
       name: "route",
       version: "1.0.0",
       errors: "closed",
-      // a hook has the whole turn of another agent
-      hookMs: Number.POSITIVE_INFINITY,
       session: () => ({ active: main, busy: undefined, opened: {}, others: new Map() }),
       results: { "session/new": opened, "session/load": opened, "session/resume": opened },
       messages: {
         initialize({ params }) {
           others.hello = asObject(params);
         },
-        async "session/prompt"({ params }, session, call) {
+        "session/prompt"({ method, params }, session, call) {
           const { prompt: content } = asObject(params);
           // as: the agent refuses what is no content
           const text = Array.isArray(content) ? wordsOf(content as ContentBlock[]) : "";
           const name = patterns.find(([pattern]) => pattern.test(text))?.[1] ?? session?.data.active ?? main;
           if (session === undefined || name === main || chosen.test(text)) return undefined;
-          try {
-            const other = await others.get(name, session);
-            session.data.busy = other;
-            const prompt = { ...asObject(params), sessionId: other.sessionId };
-            return answer(
-              await other.connection.request("session/prompt", prompt, optional({ signal: call?.signal })),
-            );
-          } catch (error) {
-            if (error instanceof RequestError) return error;
-            return new RequestError("unavailable", `${name}: ${(error as Error).message}`); // as: of a launch
-          }
+          const prompted = others.prompt(name, session, { method, params, signal: call?.signal });
+          return answer(prompted.catch((error: unknown) => Promise.reject(refusalOf(error, name))));
         },
+        // a message for work that runs goes to the one that works
+        "_session/steering": ({ method, params }, session) =>
+          session?.data.busy && answer(session.data.busy.then((busy) => asked(busy, { method, params }))),
         "session/cancel"(_, session) {
-          const { busy } = session?.data ?? {};
-          if (busy === undefined) return undefined;
-          void busy.connection.notify("session/cancel", { sessionId: busy.sessionId });
-          return null;
+          if (session !== undefined) cancelOthers(session.data);
+          return undefined;
         },
       },
       prompt({ content }, { data }) {
-        data.busy = undefined;
         const [, name] = chosen.exec(wordsOf(content)) ?? [];
         if (name === undefined) return undefined;
         const isKnown = name === main || agents.has(name);
@@ -124,6 +110,11 @@ export const route: ShippedProxy = {
 
 function pair(text: string, at: number): [string, string] {
   return at < 0 ? [text, text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function refusalOf(error: unknown, name: string): RequestError {
+  if (error instanceof RequestError) return error;
+  return new RequestError("unavailable", `${name}: ${(error as Error).message}`); // as: of a launch
 }
 
 function wordsOf(content: readonly ContentBlock[]): string {

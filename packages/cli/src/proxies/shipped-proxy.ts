@@ -2,6 +2,7 @@
 
 import type { Transport } from "@parley/acp";
 import type { ChainComponent } from "@parley/acp/proxy";
+import type { AgentEntry } from "@parley/client/launch";
 import type { Option } from "../command/command.ts";
 
 /** What was typed behind the name of a proxy. */
@@ -20,8 +21,19 @@ export interface ProxyArguments {
   wrong(wanted: string, name?: string): never;
 }
 
+/** The agent at the end of a chain. */
+export interface ChainAgent {
+  readonly entry: AgentEntry;
+  /** Whether its process runs in a sandbox. */
+  readonly isSandboxed: boolean;
+  /** The option that puts it into one. */
+  readonly sandboxOption: string;
+}
+
 /** What a proxy has of the process that it runs in. */
 export interface ProxyHost {
+  /** Undefined where another conductor starts it. */
+  readonly agent?: ChainAgent | undefined;
   /** A folder of its own for what survives a restart. */
   readonly folder: string;
   /** Tells the user what went wrong. */

@@ -1,7 +1,8 @@
 // The agent of a chain: a name that is known, or a command.
 
 import type { Transport } from "@parley/acp";
-import { LaunchError } from "@parley/client";
+import { optional } from "@parley/acp/jsonrpc";
+import { type AgentSandbox, LaunchError } from "@parley/client";
 import { reachAgent } from "@parley/client/launch";
 import type { NamedEdition } from "@parley/dialects";
 import { translated } from "../bridge/translated.ts";
@@ -18,12 +19,12 @@ export function agentOf(argv: readonly string[], edition?: NamedEdition): Chosen
 export async function reachedTransport(
   { entry, credentials }: ChosenAgent,
   { say, stderr }: ChainVoice,
-  inSandbox = false,
+  sandbox?: AgentSandbox,
 ): Promise<Transport> {
   try {
     const { transport } = await reachAgent(entry, {
       env: credentials,
-      ...(inSandbox && { sandbox: { roots: [process.cwd()] } }),
+      ...optional({ sandbox }),
       onEvent(event) {
         if (event.kind === "stderr") stderr(event.text);
         if (event.kind === "left_behind") say(`the agent left files behind: ${event.paths.join(", ")}`);

@@ -15,12 +15,24 @@ import { chosenComponents } from "./components.ts";
 export type Front = (agent: Transport, entry: AgentEntry) => Transport;
 
 /** What `--chain` and `--proxy` put in front of an agent; undefined where neither is given. */
-export function chainFront(values: Invocation["values"], voice: ChainVoice): Front | undefined {
+export function chainFront(
+  values: Invocation["values"],
+  voice: ChainVoice,
+  sandboxOption = "--sandbox agent",
+): Front | undefined {
   if (values["chain"] === undefined && values["proxy"] === undefined) return undefined;
   const config = readConfig(() => undefined);
   // a wrong one is reported at once
   chosenComponents(values, config, voice);
-  return (agent, entry) => inFront(chosenComponents(values, config, voice), agent, entry, voice);
+  const typed = [values["sandbox"]].flat();
+  return (agent, entry) => {
+    const isSandboxed =
+      typed.includes(true) ||
+      typed.includes("agent") ||
+      (entry.transport === "stdio" && entry.sandbox === true);
+    const known = { entry, isSandboxed, sandboxOption };
+    return inFront(chosenComponents(values, config, voice, known), agent, entry, voice);
+  };
 }
 
 /** The transport of the chain. It ends when the agent has gone: whoever started the agent starts it again. */

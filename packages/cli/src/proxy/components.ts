@@ -9,7 +9,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { listOption, textOption } from "../command/option-values.ts";
 import { shellWords } from "../command/shell-words.ts";
 import { shippedProxies } from "../proxies/shipped-proxies.ts";
-import type { ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
+import type { ChainAgent, ProxyHost, ShippedProxy } from "../proxies/shipped-proxy.ts";
 import { stateFolder } from "../settings/data-folder.ts";
 import { knownSecrets, shownWords } from "../settings/known-secrets.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
@@ -48,12 +48,13 @@ export function chosenComponents(
   values: Invocation["values"],
   config: ClientConfig,
   voice: ChainVoice,
+  agent?: ChainAgent,
 ): readonly ChainComponent[] {
   const name = textOption(values, "chain");
   const chain = name === undefined ? [] : chainNamed(name, config);
   const typed = listOption(values, "proxy").map((text) => ({ where: "--proxy", text }));
   return [...chain, ...typed.map(({ where, text }) => typedComponent(where, text))].map((given) =>
-    component(given, voice),
+    component(given, voice, agent),
   );
 }
 
@@ -62,8 +63,9 @@ export function typedComponents(
   texts: readonly string[],
   onExit: OnExit | undefined,
   voice: ChainVoice,
+  agent?: ChainAgent,
 ): readonly ChainComponent[] {
-  return texts.map((text) => component({ ...typedComponent("parley proxy", text), onExit }, voice));
+  return texts.map((text) => component({ ...typedComponent("parley proxy", text), onExit }, voice, agent));
 }
 
 /** The chains of the config file, checked. */
@@ -96,7 +98,7 @@ function configured(section: ChainSection, where: string): Given {
   return { where, words: [word, ...args], isShipped: proxy !== undefined, ...rest };
 }
 
-function component(given: Given, voice: ChainVoice): ChainComponent {
+function component(given: Given, voice: ChainVoice, agent?: ChainAgent): ChainComponent {
   const { where, words, isShipped, onExit = "restart", errors, policy } = given;
   const [first, ...args] = words;
   if (first === undefined)
@@ -120,7 +122,7 @@ function component(given: Given, voice: ChainVoice): ChainComponent {
   if (shipped !== undefined && isShipped !== false)
     return {
       name: first,
-      start: shipped.create(proxyArguments(shipped, args, where), hostOf(first, voice)),
+      start: shipped.create(proxyArguments(shipped, args, where), hostOf(first, voice, agent)),
       ...looked,
     };
   if (errors !== undefined)
@@ -160,9 +162,10 @@ function commandOf({ words, env }: Given, voice: ChainVoice): ChainComponent["st
   return start;
 }
 
-function hostOf(name: string, voice: ChainVoice): ProxyHost {
+function hostOf(name: string, voice: ChainVoice, agent: ChainAgent | undefined): ProxyHost {
   const { say } = voice;
   return {
+    agent,
     folder: proxyFolder(name),
     warn: (text) => say(`${name}: ${text}`),
     reach: async (agent) => {

@@ -6,7 +6,16 @@ import { editionNames } from "../settings/edition-choice.ts";
 type Options = NonNullable<Command["options"]>;
 
 /** Those of `shippedProxies`, which would be loaded for every command. */
-export const proxyNames = ["budget", "redact", "context", "tools", "route", "tap", "notify"] as const;
+export const proxyNames = [
+  "budget",
+  "redact",
+  "context",
+  "tools",
+  "route",
+  "tap",
+  "notify",
+  "policy",
+] as const;
 
 export const chainOptions: Options = {
   proxy: option(

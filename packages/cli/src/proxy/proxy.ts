@@ -6,11 +6,14 @@ import { serveStdio } from "@parley/acp/node";
 import { type ChainComponent, conductor, type OnExit, type WatchHops } from "@parley/acp/proxy";
 import { type Invocation, printAnswer, usageError, watchOutput } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
+import { configuredRules, mountsOf } from "../permissions/policy-rules.ts";
 import { shippedProxies } from "../proxies/shipped-proxies.ts";
+import type { ChainAgent } from "../proxies/shipped-proxy.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { editionOption } from "../settings/edition-choice.ts";
 import { printSetup } from "../settings/editor-setup.ts";
 import { launcher } from "../settings/installation.ts";
+import type { ChosenAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 import { agentOf, reachedTransport } from "./chain-agent.ts";
@@ -24,9 +27,11 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   if (values["reset"] === true) return reset(words, json);
   if (words.length === 0 && argv.length === 0 && values["chain"] === undefined) return list(json);
   if (json) throw usageError("--json is for the list: parley proxy --json", help);
+  const chosen = argv.length === 0 ? undefined : agentOf(argv, editionOption(values));
+  const known = chosen && knownAgent(chosen, values);
   const proxies = [
-    ...chosenComponents(optional({ chain: values["chain"] }), readConfig(warn), voice),
-    ...typedComponents(words, onExitOf(values), voice),
+    ...chosenComponents(optional({ chain: values["chain"] }), readConfig(warn), voice, known),
+    ...typedComponents(words, onExitOf(values), voice, known),
   ];
   if (proxies.length === 0)
     throw usageError(
@@ -35,7 +40,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     );
   const editor = textOption(values, "setup");
   if (editor !== undefined) return setup(editor, values, words, argv);
-  const agent = argv.length === 0 ? undefined : agentComponent(values, argv);
+  const agent = chosen && agentComponent(chosen, values);
   if (isatty(0)) {
     const waits =
       agent === undefined ? "another conductor; put an agent after -- to use it here" : "an editor";
@@ -74,10 +79,15 @@ function onExitOf(values: Invocation["values"]): OnExit | undefined {
   throw usageError(`--on-exit: expected ${onExitWords.join(", ")}, got ${escapedLine(given)}`, help);
 }
 
-/** A name that is known, or a command. */
-function agentComponent(values: Invocation["values"], argv: readonly string[]): ChainComponent {
-  const chosen = agentOf(argv, editionOption(values));
-  const start = () => reachedTransport(chosen, voice, values["sandbox"] === true);
+function knownAgent({ entry }: ChosenAgent, values: Invocation["values"]): ChainAgent {
+  const isSandboxed = values["sandbox"] === true || (entry.transport === "stdio" && entry.sandbox === true);
+  return { entry, isSandboxed, sandboxOption: "--sandbox" };
+}
+
+function agentComponent(chosen: ChosenAgent, values: Invocation["values"]): ChainComponent {
+  const roots = [process.cwd()];
+  const sandbox = values["sandbox"] === true ? { roots, ...mountsOf(configuredRules({}), roots) } : undefined;
+  const start = () => reachedTransport(chosen, voice, sandbox);
   return { name: chosen.entry.name, start, onExit: "restart" };
 }
 

@@ -13,10 +13,10 @@ import { CommandError } from "../command/command.ts";
 import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
 import { askerName } from "../live/asker-name.ts";
 import { droppedUpdates, eventReporter, UnreadOutput } from "../live/event-reporter.ts";
+import { checkNew, claimKnown, type HistoryOpener, historyOpener } from "../live/history-opener.ts";
 import { LateHabit } from "../live/late-habit.ts";
 import { LiveAgent, type LiveAsker, modeOf } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
-import { LiveHistory } from "../live/live-history.ts";
 import { describeAgent, isRemote, liveErrorFrom, serverOf } from "../live/start-session.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
@@ -45,7 +45,7 @@ export class PromptRun {
     (update) => this.#isOthers(update),
   );
   readonly #unread = new UnreadOutput();
-  #history: LiveHistory | undefined;
+  #history: HistoryOpener | undefined;
   #target: AgentTarget | undefined;
   #agent: LiveAgent | undefined;
   #prompt: ManagedPrompt | undefined;
@@ -111,10 +111,10 @@ export class PromptRun {
     const reading = readPrompt(this.#options.prompt, notice, this.#stopping.signal);
     // awaited below; the agent may fail first
     reading.catch(() => undefined);
-    if (this.#options.keepsHistory) this.#history = new LiveHistory(notice, this.#secrets);
+    if (this.#options.keepsHistory) this.#history = historyOpener(notice, this.#secrets);
     const chosen = await agentTarget(this.#options, this.#history);
     this.#target = chosen;
-    if (chosen.known !== undefined) await this.#history?.claim(chosen.known, this.#options.takesOver);
+    if (chosen.known !== undefined) await claimKnown(this.#history, chosen.known, this.#options.takesOver);
     const [input, { agent, running }] = await Promise.all([reading, this.#start(chosen)]);
     const target = await agent.resolve();
     this.#target = target;
@@ -185,14 +185,11 @@ export class PromptRun {
     const { session, isResumed, recorder } = await agent.open((entry) => this.#entries.entry(entry), {
       name,
     });
-    if (name !== undefined && target.known === undefined) {
-      await recorder?.ready();
-      this.#history?.checkNew(name);
-    }
+    if (name !== undefined && target.known === undefined) await checkNew(recorder, name);
     this.#printer.started({
       ...describeAgent(running, target.entry.name),
       sessionId: session.sessionId,
-      session: await recorder?.id(),
+      session: recorder?.id,
       name: target.known?.name ?? (target.listed === undefined ? name : undefined),
       resumed: isResumed,
       cwd: target.cwd,

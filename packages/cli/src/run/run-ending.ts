@@ -3,8 +3,7 @@
 import type { PromptResult } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import { problemOf } from "@parley/client";
-import type { Decision } from "@parley/client/internal";
-import { canonicalPath } from "@parley/client/policy";
+import { canonicalPath, type Decision } from "@parley/client/policy";
 import { quotedWord } from "../command/shell-words.ts";
 import { exitCodes, type LiveError } from "../live/live-error.ts";
 import type { RunFailure } from "../printers/run-printer.ts";

@@ -130,10 +130,11 @@ function checkProgram({ entry }: ChosenAgent, cwd: string): void {
 async function frontOf(values: Invocation["values"], { log }: ServeLog): Promise<Front | undefined> {
   if (values["chain"] === undefined && values["proxy"] === undefined) return undefined;
   const { chainFront } = await import("../proxy/chain-front.ts");
-  return chainFront(values, {
-    say: (text) => log("warn", text, {}),
-    stderr: (text) => log("info", "stderr of a proxy", { text: text.trimEnd() }),
-  });
+  const voice = {
+    say: (text: string) => log("warn", text, {}),
+    stderr: (text: string) => log("info", "stderr of a proxy", { text: text.trimEnd() }),
+  };
+  return chainFront(values, voice, "--sandbox");
 }
 
 interface Started {

@@ -51,10 +51,58 @@ export function hopRecord(record: number, message: TraceMessage): HopRecord | un
     : undefined;
 }
 
+/** A journey that may be seen at a further hop. */
+interface OpenJourney {
+  readonly journey: Journey;
+  /** The params at the hop before. */
+  readonly text: string | undefined;
+  readonly record: number;
+  isTaken: boolean;
+}
+
+/** Journeys in the order in which they came. Those that were taken elsewhere are skipped, each once. */
+class Queue {
+  readonly #items: OpenJourney[] = [];
+  #next = 0;
+
+  add(item: OpenJourney): void {
+    this.#items.push(item);
+  }
+
+  get first(): OpenJourney | undefined {
+    while (this.#items[this.#next]?.isTaken) this.#next += 1;
+    return this.#items[this.#next];
+  }
+}
+
+/** Those of one kind that may be seen at one hop. A component may drop all of them: what is looked at does not grow with that. */
+class Open {
+  readonly #all = new Queue();
+  readonly #byText = new Map<string | undefined, Queue>();
+  #latest: OpenJourney | undefined;
+
+  add(item: OpenJourney): void {
+    this.#all.add(item);
+    this.#latest = item;
+    const same = this.#byText.get(item.text) ?? new Queue();
+    this.#byText.set(item.text, same);
+    same.add(item);
+  }
+
+  /** The first that is the same, else the one that was seen just before, else the first that could have become this. */
+  take(text: string | undefined, record: number): Journey | undefined {
+    const latest = this.#latest;
+    const isJustBefore = latest?.isTaken === false && latest.record === record - 1;
+    const found = this.#byText.get(text)?.first ?? (isJustBefore ? latest : this.#all.first);
+    if (found !== undefined) found.isTaken = true;
+    return found?.journey;
+  }
+}
+
 export class Journeys {
   readonly all: Journey[] = [];
   /** Those that may be seen at a further hop, by where that would be. */
-  readonly #open = new Map<string, Journey[]>();
+  readonly #open = new Map<string, Open>();
   /** Requests that are not answered at a hop, by the hop and the id. */
   readonly #asked = new Map<string, Journey>();
   readonly #answers = new Map<Journey, Journey>();
@@ -62,24 +110,14 @@ export class Journeys {
   add(seen: HopRecord): void {
     const { from, place, message } = seen;
     if (message["method"] === undefined) return this.#answer(seen);
-    const journey = this.#arrived(seen) ?? this.#begin({ seen: [] });
+    const text = JSON.stringify(message["params"]);
+    const journey = this.#open.get(keyOf(seen, place))?.take(text, seen.record) ?? this.#begin({ seen: [] });
     journey.seen.push(seen);
     const key = keyOf(seen, from === "client" ? place + 1 : place - 1);
-    this.#open.set(key, [...(this.#open.get(key) ?? []), journey]);
+    const open = this.#open.get(key) ?? new Open();
+    this.#open.set(key, open);
+    open.add({ journey, text, record: seen.record, isTaken: false });
     if (message["id"] !== undefined) this.#asked.set(`${from} ${place} ${String(message["id"])}`, journey);
-  }
-
-  /** The first that is the same, else the one that was seen just before, else the first that could have become this. */
-  #arrived(seen: HopRecord): Journey | undefined {
-    const waiting = this.#open.get(keyOf(seen, seen.place)) ?? [];
-    const text = JSON.stringify(seen.message["params"]);
-    const lastOf = (journey: Journey) => journey.seen.at(-1);
-    const found =
-      waiting.find((journey) => JSON.stringify(lastOf(journey)?.message["params"]) === text) ??
-      waiting.find((journey) => lastOf(journey)?.record === seen.record - 1) ??
-      waiting[0];
-    if (found !== undefined) waiting.splice(waiting.indexOf(found), 1);
-    return found;
   }
 
   #answer(seen: HopRecord): void {

@@ -37,6 +37,8 @@ export interface CommandSpec {
         readonly ownFiles?: boolean | undefined;
         /** Whether its titles name a command or a tool exactly, and nothing else does. Default false. */
         readonly exactTitles?: boolean | undefined;
+        /** Whether it never asks for permission, so that rules cannot stop it. Default false. */
+        readonly neverAsks?: boolean | undefined;
         /** How long it may take to exit after the end of its input, in milliseconds. Default 1500. */
         readonly graceMs?: number | undefined;
         /**

@@ -82,7 +82,7 @@ const known: readonly Row[] = [
     "@github/copilot",
   ],
   ["cline", "Cline", "cline --acp", `CLINE_* ${providerKeys}`, "cline", { traits: lateText }],
-  ["pi", "pi", "pi-acp", `PI_* ${providerKeys}`, "pi-acp"],
+  ["pi", "pi", "pi-acp", `PI_* ${providerKeys}`, "pi-acp", { info: "pi-acp", traits: { neverAsks: true } }],
   ["kimi", "Kimi", "kimi acp", "KIMI_* MOONSHOT_*", "see https://github.com/MoonshotAI/kimi-cli"],
   ["vibe", "Mistral Vibe", "vibe-acp", "VIBE_* MISTRAL_*", "see https://github.com/mistralai/mistral-vibe"],
   [
@@ -157,6 +157,27 @@ export function hasExactTitles(
   info: string | undefined,
 ): boolean {
   return agent.traits?.exactTitles ?? traitsOf(info).exactTitles ?? false;
+}
+
+/**
+ * Whether an agent asks for permission, as far as Parley knows: false for one that never does, undefined for an unknown one.
+ *
+ * @param info - The name in the agent's `info`.
+ *
+ * @example
+ * import { asksPermission } from "@parley/client/launch";
+ *
+ * console.log(asksPermission({}, "pi-acp"));
+ */
+export function asksPermission(
+  agent: { readonly origin?: CommandEntry["origin"]; readonly traits?: CommandEntry["traits"] },
+  info: string | undefined,
+): boolean | undefined {
+  if (agent.traits?.neverAsks ?? traitsOf(info).neverAsks) return false;
+  return agent.origin === "ready" ||
+    known.some(([, , , , , more]) => info !== undefined && more?.info === info)
+    ? true
+    : undefined;
 }
 
 function entry(

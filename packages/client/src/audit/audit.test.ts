@@ -17,10 +17,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type AuditOptions, auditLog, verifyAudit, verifyAuditFolder } from "@parley/client/audit";
-import { rememberedRules } from "@parley/client/policy";
+import { permissionGate, rememberedRules } from "@parley/client/policy";
 import { inSoak } from "../../../acp/test/support/soak.ts";
 import { rules } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "parley-audit-"));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { auditLog, verifyAudit } from "@parley/client/audit";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type Decision, permissionGate } from "../internal.ts";
+import { type Decision, permissionGate } from "../policy.ts";
 
 test("of ten thousand effects each has one decision, one intent and one outcome", {
   timeout: 120_000,

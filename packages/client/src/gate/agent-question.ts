@@ -1,6 +1,6 @@
 // Answers the permission requests of an agent that runs its own tools.
 
-import type { PermissionOption, PermissionRequest } from "@parley/acp";
+import type { PermissionRequest } from "@parley/acp";
 import { refusalKey, ruleKey, saidKey, scopeKey } from "@parley/acp/extensions";
 import { askedAbout, operationSubject } from "@parley/acp/internal";
 import { optional } from "@parley/acp/jsonrpc";
@@ -12,23 +12,21 @@ import { shownLine } from "../subjects/shown-text.ts";
 import type { RuleSubject } from "../subjects/subject.ts";
 import { titledClaims } from "../subjects/titled-claims.ts";
 import { askedCall } from "../subjects/tool-calls.ts";
-import type { Shown } from "./authorize.ts";
-import { type Decision, isLeft } from "./decision.ts";
+import type { Asking, Shown } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
 import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
 import { optionOf, type PermissionChoice } from "./question.ts";
 import { scopedOption } from "./scoped-option.ts";
 
-/** Undefined with `leavesQuestions`: it is to be asked, and there is nobody to ask here. */
 export async function answerQuestion(
   ask: PermissionRequest,
   state: GateState,
   effects: Effects,
-  signal: AbortSignal,
-  leavesQuestions = false,
-): Promise<{ readonly decision: Decision; readonly answer: PermissionOutcome } | undefined> {
+  asking: Pick<Asking, "signal" | "ask">,
+): Promise<PermissionOutcome> {
   const call = callOf(ask, state);
-  const subjects = claimsIn(ask, call, state, effects);
+  const subjects = claimsIn(ask, call, state);
   // as it is now: what is said of the call afterwards was seen by nobody
   const diffs = diffsOf(call);
   const [diff, ...moreDiffs] = diffs;
@@ -40,9 +38,12 @@ export async function answerQuestion(
   };
   const { authority } = effects;
   const words = effects.trustsWords ? claimed.description : undefined;
-  const asking = { signal, show: () => shown, title: claimed.title, words };
-  const { decision, choice } = await authority.decide(state, subjects, asking);
-  if (leavesQuestions && isLeft(decision)) return undefined;
+  const { decision, choice } = await authority.decide(state, subjects, {
+    ...asking,
+    show: () => shown,
+    title: claimed.title,
+    words,
+  });
   const answer = answerFor(ask, decision, choice);
   const isAllowed = decision.effect === "allow";
   // only an option of the agent's own says yes
@@ -50,9 +51,9 @@ export async function answerQuestion(
     isAllowed && answer.outcome !== "selected"
       ? { ...decision, isAnswer: true, effect: "deny", reason: "the agent offers no way to allow just this" }
       : { ...decision, isAnswer: true };
-  effects.settle(settled);
+  effects.settle(state, settled);
   if (settled.effect === "allow" && isAnswered(decision)) approve(state, diffs, subjects, authority.now);
-  return { decision: settled, answer };
+  return answer;
 }
 
 /** Somebody was asked, and chose. */
@@ -104,11 +105,10 @@ function claimsIn(
   ask: PermissionRequest,
   call: Partial<ToolCallUpdate> | undefined,
   state: GateState,
-  { trustsTitles }: Effects,
 ): RuleSubject[] {
   const { cwd } = state.session;
   const claims = claimsOf(ask, call, cwd);
-  return trustsTitles ? titledClaims(claims, call, cwd) : claims;
+  return state.asking.exactTitles === true ? titledClaims(claims, call, cwd) : claims;
 }
 
 /** All that is known of the tool call that a question is about. */
@@ -143,21 +143,6 @@ function patchOf(call: Partial<ToolCallUpdate> | undefined): { readonly patch?: 
     if (each.type === "diff" && typeof each.patch?.text === "string") return { patch: each.patch.text };
   }
   return {};
-}
-
-/** What a person answered to a question that was left to others. */
-export function rememberAnswer(
-  ask: PermissionRequest,
-  state: GateState,
-  option: PermissionOption,
-  effects: Effects,
-): void {
-  const call = callOf(ask, state);
-  const subjects = claimsIn(ask, call, state, effects);
-  const { authority } = effects;
-  const decision = authority.answered(state, subjects, option);
-  effects.settle(decision);
-  if (decision.effect === "allow") approve(state, diffsOf(call), subjects, authority.now);
 }
 
 /** What a person has just allowed need not be asked again when the agent has us do it. */

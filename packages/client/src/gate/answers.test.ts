@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ClientSession, PermissionOption, RequestContext, Turn } from "@parley/acp";
-import { commandSubject, rememberedRules } from "@parley/client/policy";
+import type { PermissionOption, Turn } from "@parley/acp";
+import { commandSubject, type GateOptions, permissionGate, rememberedRules } from "@parley/client/policy";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [
@@ -204,7 +203,7 @@ test("the question of our own agent says why it asks in its own words, that of a
       return "deny:once";
     };
     const cwd = folder(t);
-    const session = { sessionId: "s", cwd, roots: [] } as unknown as ClientSession; // what a gate needs of it
+    const session = { sessionId: "s", cwd, roots: [] };
     const { signal } = new AbortController();
     const rawInput = { path: join(cwd, name), content: "x" };
     const ask = {
@@ -214,7 +213,7 @@ test("the question of our own agent says why it asks in its own words, that of a
       options,
     } as const;
     const gate = permissionGate({ asker: { permission }, isOwn, rules: rules(line) });
-    await gate.permission(ask, { session, signal } as RequestContext);
+    await gate.decide({ type: "permission", request: ask }, { session, signal });
     return reasons.map((reason) => reason.replace(`${realpathSync(cwd)}/`, ""));
   };
   assert.deepEqual(await reasonOf(true), ["mode ask asks about every change"]);
@@ -365,11 +364,12 @@ test("an agent cannot bury a person in questions: of one session sixteen are ope
     return answered.promise;
   };
   const gate = permissionGate({ asker: { permission } });
-  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] } as unknown as ClientSession; // all that a gate needs
-  const context = { session, signal: new AbortController().signal } as RequestContext; // all that a gate needs
+  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
+  const context = { session, signal: new AbortController().signal };
   const asks = Array.from({ length: 17 }, (_, at) => {
     const toolCall = { toolCallId: `${at}`, rawInput: { command: `ls ${at}` } };
-    return gate.permission({ title: "t", subject: { type: "tool_call", toolCall }, options }, context);
+    const request = { title: "t", subject: { type: "tool_call" as const, toolCall }, options };
+    return gate.decide({ type: "permission", request }, context);
   });
   const reason = "16 questions of this session are open already";
   const _meta = { "_parley.dev/refusal": reason };

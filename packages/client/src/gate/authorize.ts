@@ -1,6 +1,5 @@
 // Decides about subjects: by the rules, by a recent approval, or by asking a person.
 
-import type { PermissionOption } from "@parley/acp";
 import { deadline } from "@parley/acp/internal";
 import { optional, withTimeout } from "@parley/acp/jsonrpc";
 import { isProtectedPath } from "@parley/sandbox/paths";
@@ -16,7 +15,9 @@ import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
 import {
+  askedThrough,
   type ChoiceFacts,
+  type ClientAsk,
   choicesFor,
   editsId,
   editsTarget,
@@ -42,9 +43,22 @@ export interface Authorized {
   readonly isChanged?: boolean;
 }
 
+/** What the rules say about things that belong together. */
+interface Judged {
+  readonly subjects: readonly RuleSubject[];
+  /** On each for itself. */
+  readonly verdicts: readonly Verdict[];
+  /** On all of them. */
+  readonly verdict: Verdict;
+}
+
+type Person = (question: PermissionQuestion) => Promise<PermissionReply>;
+
 /** How it is asked about, where it is. */
-interface Asking {
+export interface Asking {
   readonly signal: AbortSignal;
+  /** Asks the person of the client. Default: that of the session. */
+  readonly ask?: ClientAsk | undefined;
   show?(): Promise<Shown> | Shown;
   /** What a write would write. */
   readonly content?: string | undefined;
@@ -76,9 +90,19 @@ export class Authority {
     return (this.#options.now ?? Date.now)();
   }
 
-  verdict(state: GateState, subjects: readonly RuleSubject[]): Verdict {
+  /** By the rules as they are now. */
+  judge(state: GateState, subjects: readonly RuleSubject[]): Judged {
+    const { own = [] } = this.#options;
+    const circumstances: Circumstances = {
+      ...state.context(this.now),
+      rules: this.rules(state),
+      own,
+      isProtected: (path, access) => isProtectedPath(path, access, own, state.roots),
+      wide: state.wide,
+    };
+    const verdicts = subjects.map((subject) => decideByRules(subject, circumstances));
     const nothing: Verdict = { effect: "ask", reason: "the agent does not say what it is" };
-    return strictest(this.verdicts(state, subjects)) ?? nothing;
+    return { subjects, verdicts, verdict: strictest(verdicts) ?? nothing };
   }
 
   /** All rules that count in the session now. */
@@ -104,22 +128,8 @@ export class Authority {
     );
   }
 
-  /** On each for itself. */
-  verdicts(state: GateState, subjects: readonly RuleSubject[]): Verdict[] {
-    const { own = [] } = this.#options;
-    const circumstances: Circumstances = {
-      ...state.context(this.now),
-      rules: this.rules(state),
-      own,
-      isProtected: (path, access) => isProtectedPath(path, access, own, state.roots),
-      wide: state.wide,
-    };
-    return subjects.map((subject) => decideByRules(subject, circumstances));
-  }
-
   /** For whoever was not there to be asked: what to write so that it need not be asked. */
-  #allowedBy(state: GateState, subjects: readonly RuleSubject[]): Pick<Decision, "allowedBy"> {
-    const verdicts = this.verdicts(state, subjects);
+  #allowedBy(state: GateState, { subjects, verdicts }: Judged): Pick<Decision, "allowedBy"> {
     const rules = subjects.flatMap((subject, at) =>
       verdicts[at]?.effect !== "ask" ? [] : [verdicts[at].always ? undefined : ruleFor(subject, state.roots)],
     );
@@ -128,8 +138,14 @@ export class Authority {
       : {};
   }
 
-  async decide(state: GateState, subjects: readonly RuleSubject[], asking: Asking): Promise<Authorized> {
-    const verdict = this.verdict(state, subjects);
+  /** The rules are asked once; a second time only where somebody was asked meanwhile. */
+  async decide(
+    state: GateState,
+    subjects: readonly RuleSubject[],
+    asking: Asking,
+    judged = this.judge(state, subjects),
+  ): Promise<Authorized> {
+    const { verdict } = judged;
     const { rule } = verdict;
     const facts = { summary: summaryOfAll(subjects, asking.title), ...optional({ rule }) };
     const decided = (
@@ -148,36 +164,32 @@ export class Authority {
     const [only] = subjects;
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, asking.content, this.now))
       return decided("allow", "approval", "you have just allowed the agent exactly this");
-    const { asker, reviewer } = this.#options;
-    const hasPerson = asker?.permission !== undefined;
+    const { reviewer } = this.#options;
+    const person = this.#person(state, asking);
     const nobody = (): Authorized =>
-      decided(
-        "deny",
-        "nobody",
-        `nobody is there to ask: ${verdict.reason}`,
-        this.#allowedBy(state, subjects),
-      );
-    if (!hasPerson && reviewer === undefined) return nobody();
+      decided("deny", "nobody", `nobody is there to ask: ${verdict.reason}`, this.#allowedBy(state, judged));
+    if (person === undefined && reviewer === undefined) return nobody();
     if (state.open >= maxOpen)
       return decided("deny", "default", `${maxOpen} questions of this session are open already`);
     // before anything is waited for: questions that come all at once are as many as others
     state.open++;
-    const answer = await this.#ask(state, subjects, verdict, asking).finally(() => state.open--);
+    const answer = await this.#ask(state, judged, asking, person).finally(() => state.open--);
     if (asking.signal.aborted) return decided("cancelled", "nobody", "it was cancelled");
-    if (answer === undefined) return hasPerson ? decided("cancelled", "nobody", "nobody answered") : nobody();
+    if (answer === undefined)
+      return person === undefined ? nobody() : decided("cancelled", "nobody", "nobody answered");
     const { choice, said, by, target } = answer;
     const { effect, scope } = choice;
-    // the rules may have changed while the question was open: what is forbidden now is
-    const since = this.verdict(state, subjects);
+    // for safety: the rules may have changed while the question was open, and what is forbidden now is
+    const since = this.judge(state, subjects).verdict;
     if (since.effect === "deny") return decided("deny", "rule", since.reason, optional({ rule: since.rule }));
     if (effect === "allow" && (await asking.isSame?.()) === false)
       return { ...decided("cancelled", "user", "it changed while it was asked about"), isChanged: true };
-    const remembered = this.remember(state, subjects, choice, target);
+    const remembered = this.#remember(state, subjects, choice, target);
     const kept = { scope, ...optional({ said, remembered }) };
     if (by === "user") return { ...decided(effect, by, `you answered: ${choice.name}`, kept), choice };
     const words = `the reviewer answered: ${said === undefined ? choice.name : shownLine(said)}`;
     // a rule goes before the reviewer
-    const instead = effect === "deny" ? this.#allowedBy(state, subjects) : {};
+    const instead = effect === "deny" ? this.#allowedBy(state, judged) : {};
     return { ...decided(effect, by, words, { ...kept, ...instead }), choice };
   }
 
@@ -185,40 +197,39 @@ export class Authority {
    * Of an agent that would do it without asking: only what forbids or has asked counts. Nothing is remembered of it, and
    * nothing is allowed by it that the agent would have us do.
    */
-  async veto(state: GateState, subjects: readonly RuleSubject[], signal: AbortSignal): Promise<Decision> {
-    const verdict = this.verdict(state, subjects);
+  async veto(state: GateState, subjects: readonly RuleSubject[], asking: Asking): Promise<Decision> {
+    const judged = this.judge(state, subjects);
+    const { verdict } = judged;
     if (verdict.effect === "ask" && !verdict.always && !isTooLate(state, subjects)) {
       const reason = "no rule applies to it; the agent decided";
       return state.decision(subjects, { effect: "allow", by: "agent", reason });
     }
-    return (await this.decide(state, subjects, { signal })).decision;
+    return (await this.decide(state, subjects, asking, judged)).decision;
   }
 
-  /** Takes the answer of a person who was asked elsewhere. An "always" lasts as long as the session. */
-  answered(
-    state: GateState,
-    subjects: readonly RuleSubject[],
-    { name, kind }: Pick<PermissionOption, "name" | "kind">,
-  ): Decision {
-    const { always } = this.verdict(state, subjects);
-    const effect = kind.startsWith("allow") ? "allow" : "deny";
-    const scope = kind.endsWith("_always") && !always ? "session" : "once";
-    this.remember(state, subjects, { effect, scope });
-    const reason = `you answered: ${shownLine(name, 100)}`;
-    return state.decision(subjects, { effect, by: "user", reason, scope });
+  /** Whoever is asked: the person of the gate, else that of the client. */
+  #person(state: GateState, { ask = state.asking.ask }: Pick<Asking, "ask">): Person | undefined {
+    const { asker } = this.#options;
+    if (asker?.permission !== undefined) return async (question) => asker.permission?.(question);
+    return ask && ((question) => askedThrough(ask, question));
+  }
+
+  /** Whether anybody could be asked. */
+  hasPerson(state: GateState): boolean {
+    return this.#person(state, {}) !== undefined;
   }
 
   /** What a person or the reviewer chose; undefined where nobody did. */
   async #ask(
     state: GateState,
-    subjects: readonly RuleSubject[],
-    verdict: Verdict,
+    judged: Judged,
     { show, signal, title, why, words }: Asking,
+    person: Person | undefined,
   ): Promise<Answer | undefined> {
-    const { asker, reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
+    const { reviewer, remembered, answerMs = defaultAnswerMs } = this.#options;
+    const { subjects, verdicts, verdict } = judged;
     const shown = await show?.();
     // without a place to keep answers none is offered that would have to be kept
-    const verdicts = this.verdicts(state, subjects);
     const facts: ChoiceFacts = {
       verdict,
       asked: subjects.filter((_, at) => verdicts[at]?.effect === "ask"),
@@ -239,21 +250,20 @@ export class Authority {
         subjects,
         reason,
         isAlwaysAsked: verdict.always === true,
-        ...this.#allowedBy(state, subjects),
+        ...this.#allowedBy(state, judged),
         ...shown,
         choices,
         signal: AbortSignal.any([signal, closing.signal]),
       };
       // what is asked every time is the person's alone
       const ask = async (): Promise<PermissionReply> =>
-        (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ??
-        asker?.permission?.(question);
+        (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ?? person?.(question);
       const reply = await withinTime(ask, question.signal, closing, answerMs);
       const { id, said, rule, by = "user" } = typeof reply === "object" ? reply : { id: reply };
       const choice = choices.find((each) => each.id === id);
       if (choice === undefined) return undefined;
       const usual = choice.id === editsId ? editsTarget : undefined;
-      const target = rule === undefined ? usual : this.#editedTarget(rule, choice, state, subjects);
+      const target = rule === undefined ? usual : this.#editedTarget(rule, choice, state, judged);
       if (typeof target !== "string") return { choice, by, ...optional({ said, target }) };
       reason = `${target}; ${cause}`;
     }
@@ -265,11 +275,10 @@ export class Authority {
     text: string,
     { effect }: PermissionChoice,
     state: GateState,
-    subjects: readonly RuleSubject[],
+    { subjects, verdicts }: Judged,
   ): RuleTarget | string {
     try {
       const rule = parseRule(text, { effect, origin: "remembered" });
-      const verdicts = this.verdicts(state, subjects);
       const missed = subjects.find(
         (subject, at) => verdicts[at]?.effect === "ask" && !matches(rule, subject, state.context(this.now)),
       );
@@ -283,7 +292,7 @@ export class Authority {
   }
 
   /** Keeps an answer for as long as it reaches. Returns the rules that it made. */
-  remember(
+  #remember(
     state: GateState,
     subjects: readonly RuleSubject[],
     { effect, scope }: Pick<PermissionChoice, "effect" | "scope">,

@@ -40,12 +40,12 @@ export function commandSandbox(
             "allow net localhost has no effect on commands: another rule denies or asks about hosts, and the network of this machine cannot be limited",
           );
         }
-        return policyOfRules(rules, state.roots, options);
+        return policyOfRules(rules, state.roots, options, authority.hasPerson(state));
       },
       async decideHost(host, signal) {
         const subjects: readonly RuleSubject[] = [{ origin: "op", operation: "net", host }];
         const { decision } = await authority.decide(state, subjects, { signal });
-        effects.settle(decision);
+        effects.settle(state, decision);
         if (decision.effect !== "allow") return false;
         if (isThisMachine(host))
           sandbox.tell?.("commands that start from now on have the network of this machine");
@@ -62,7 +62,7 @@ export function commandSandbox(
       "a command created this, and other programs would run or obey it, so it was moved out of the workspace; a yes moves all of it back";
     try {
       const { decision } = await authority.decide(state, subjects, { signal, why });
-      effects.settle(decision);
+      effects.settle(state, decision);
       for (const text of decision.effect === "allow" ? keep() : [notice]) sandbox.tell?.(text);
     } catch {
       sandbox.tell?.(notice);
@@ -78,14 +78,15 @@ export function commandSandbox(
 export function policyOfRules(
   rules: readonly Rule[],
   roots: readonly string[],
-  { own = [], asker, reviewer }: GateOptions,
+  { own = [], reviewer }: GateOptions,
+  hasPerson: boolean,
 ): SessionPolicy {
   const mounts = enforcementOf(rules, roots).flatMap((each) => each.mounts);
   const paths = (access: RuleMount["access"]): string[] =>
     mounts.flatMap((mount) => (mount.access === access ? [mount.path] : []));
   const isAllowing = ({ effect, operation }: Rule): boolean =>
     effect === "allow" && (operation === "net" || operation === "*");
-  const canAllowHosts = asker?.permission !== undefined || reviewer !== undefined || rules.some(isAllowing);
+  const canAllowHosts = hasPerson || reviewer !== undefined || rules.some(isAllowing);
   return {
     write: paths("write"),
     hide: [...own, ...paths("none")],

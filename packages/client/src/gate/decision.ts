@@ -40,8 +40,3 @@ export interface Decision extends PermissionDecision {
   /** The rules that were made from the user's answer. */
   readonly remembered?: readonly Rule[];
 }
-
-/** The rules want it asked, and there was nobody to ask. */
-export function isLeft({ effect, by }: Decision): boolean {
-  return effect === "deny" && by === "nobody";
-}

@@ -6,8 +6,8 @@ import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, auditTarget } from "../audit/audit-entry.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { RuleSubject } from "../subjects/subject.ts";
-import type { Authority, Shown } from "./authorize.ts";
-import { type Decision, isLeft } from "./decision.ts";
+import type { Asking, Authority, Shown } from "./authorize.ts";
+import type { Decision } from "./decision.ts";
 import type { DecisionReports } from "./decision-reports.ts";
 import type { GateOptions } from "./gate-options.ts";
 import { contentHash, type GateState } from "./gate-state.ts";
@@ -35,6 +35,10 @@ export interface Prepared<Result> {
 
 const maxRounds = 3;
 
+interface AskingHere extends Pick<Asking, "ask"> {
+  readonly signal?: AbortSignal | undefined;
+}
+
 interface Approved<Result> {
   readonly decision: Decision;
   readonly prepared: Prepared<Result>;
@@ -44,7 +48,7 @@ interface Approved<Result> {
 
 export class Effects {
   readonly authority: Authority;
-  readonly #options: Pick<GateOptions, "audit" | "agent" | "isOwn" | "trustsTitles">;
+  readonly #options: Pick<GateOptions, "audit" | "isOwn">;
   readonly #reports: DecisionReports;
 
   constructor(authority: Authority, options: GateOptions, reports: DecisionReports) {
@@ -58,23 +62,15 @@ export class Effects {
     return this.#options.isOwn === true;
   }
 
-  /** Whether the titles of the agent name a command or a tool exactly. */
-  get trustsTitles(): boolean {
-    return this.#options.trustsTitles?.() ?? false;
-  }
-
   async perform<Result>(
     state: GateState,
     /** What the agent asks for, in its own words: for the log, where that leads outside. */
     wanted: RuleSubject,
     prepare: () => Promise<Prepared<Result>>,
-    signal?: AbortSignal,
+    asking: AskingHere = {},
   ): Promise<Result> {
-    const approved = await this.#approved(state, wanted, prepare, signal);
-    // only what is left to others is not approved
-    if (approved === undefined) throw new TypeError("nobody has decided");
-    const { decision, prepared, stamp } = approved;
-    const seq = this.#write(decision, prepared, "intent");
+    const { decision, prepared, stamp } = await this.#approved(state, wanted, prepare, asking);
+    const seq = this.#write(state, decision, prepared, "intent");
     const ended = (result: string | undefined): void => {
       if (seq !== undefined && result !== undefined)
         this.#options.audit?.write({ kind: "outcome", of: seq, result });
@@ -94,27 +90,23 @@ export class Effects {
     }
   }
 
-  /** Decides about something that others do. False: it is to be asked, and there is nobody to ask here. */
+  /** Decides about something that others do. Rejects as `perform` does. */
   async decide(
     state: GateState,
     wanted: RuleSubject,
     prepare: () => Promise<Prepared<unknown>>,
-    signal?: AbortSignal,
-  ): Promise<boolean> {
-    const approved = await this.#approved(state, wanted, prepare, signal, true);
-    if (approved === undefined) return false;
-    this.#write(approved.decision, approved.prepared, "decision");
-    return true;
+    asking: AskingHere,
+  ): Promise<void> {
+    const { decision, prepared } = await this.#approved(state, wanted, prepare, asking);
+    this.#write(state, decision, prepared, "decision");
   }
 
   async #approved<Result>(
     state: GateState,
     wanted: RuleSubject,
     prepare: () => Promise<Prepared<Result>>,
-    signal: AbortSignal = new AbortController().signal,
-    /** What nobody can be asked about here is left to others. */
-    leavesQuestions = false,
-  ): Promise<Approved<Result> | undefined> {
+    { signal = new AbortController().signal, ask }: AskingHere,
+  ): Promise<Approved<Result>> {
     const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
     let prepared = await prepareInside();
     for (let round = 0; round < maxRounds; round++) {
@@ -131,14 +123,13 @@ export class Effects {
       };
       // nobody can have approved bytes by their text
       const text = typeof content === "string" ? content : undefined;
-      const asking = { show, signal, content: text, isSame, why };
+      const asking = { show, signal, ask, content: text, isSame, why };
       const { decision, isChanged } = await this.authority.decide(state, [subject], asking);
       if (isChanged) continue;
-      if (leavesQuestions && isLeft(decision)) return undefined;
       this.#reports.report(decision);
       if (decision.effect !== "allow") {
         state.refused([subject]);
-        throw this.#refused(decision, signal);
+        throw this.#refused(state, decision, signal);
       }
       return { decision, prepared, stamp: look?.stamp };
     }
@@ -147,10 +138,10 @@ export class Effects {
   }
 
   /** Of an agent that runs its own tools: there is nothing to announce, only an answer. */
-  settle(decision: Decision): void {
+  settle(state: GateState, decision: Decision): void {
     // what an agent has done is told, even if it cannot be written down
     if (decision.effect === "violation") this.#reports.report(decision);
-    for (const subject of decision.subjects) this.#write(decision, { subject }, "decision");
+    for (const subject of decision.subjects) this.#write(state, decision, { subject }, "decision");
     if (decision.effect !== "violation") this.#reports.report(decision);
   }
 
@@ -160,17 +151,19 @@ export class Effects {
       const reason = "it leads outside the workspace";
       const decision = state.decision([subject], { effect: "deny", by: "boundary", reason });
       this.#reports.report(decision);
-      this.#write(decision, { subject }, "refused");
+      this.#write(state, decision, { subject }, "refused");
     }
     throw error;
   }
 
   #write(
+    state: GateState,
     decision: Decision,
     { subject, content }: Pick<Prepared<unknown>, "subject" | "content">,
     kind: AuditFacts["kind"],
   ): number | undefined {
-    const { audit, agent } = this.#options;
+    const { audit } = this.#options;
+    const { agent } = state.asking;
     if (audit === undefined) return undefined;
     const { sessionId, effect, by, reason } = decision;
     const hidden = redactor({ names: false });
@@ -196,8 +189,8 @@ export class Effects {
     }
   }
 
-  #refused(decision: Decision, signal: AbortSignal): Error {
-    for (const subject of decision.subjects) this.#write(decision, { subject }, "refused");
+  #refused(state: GateState, decision: Decision, signal: AbortSignal): Error {
+    for (const subject of decision.subjects) this.#write(state, decision, { subject }, "refused");
     if (decision.effect === "cancelled" && signal.aborted) {
       return new ConnectionError("aborted", `${decision.summary}: aborted before it was decided`);
     }

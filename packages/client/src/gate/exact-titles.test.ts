@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClientSession, PermissionOption, RequestContext } from "@parley/acp";
+import type { PermissionOption } from "@parley/acp";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { hasExactTitles } from "@parley/client/launch";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
-import type { PermissionQuestion } from "../policy.ts";
+import { type PermissionQuestion, permissionGate } from "../policy.ts";
 
 const options: PermissionOption[] = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },
@@ -27,16 +26,14 @@ async function asked(
   const gate = permissionGate({
     asker: { permission },
     rules: rules(given.rule ?? "allow read none"),
-    trustsTitles: () => given.isExact,
   });
-  const session = { sessionId: "s", cwd: folder(t), roots: [] } as unknown as ClientSession; // what a gate needs
+  const session = { sessionId: "s", cwd: folder(t), roots: [] };
   const toolCall = { toolCallId: "c", locations: [], ...call } as ToolCallUpdate; // what a gate needs
   const subject = { type: "tool_call", toolCall } as const;
   const { signal } = new AbortController();
-  const answer = await gate.permission({ title: String(call.title), subject, options }, {
-    session,
-    signal,
-  } as RequestContext);
+  const request = { title: String(call.title), subject, options };
+  const context = { session, signal, exactTitles: given.isExact };
+  const answer = await gate.decide({ type: "permission", request }, context);
   const { optionId } = answer as { readonly optionId?: string }; // of a gate
   return { answer: optionId, question: questions[0] };
 }

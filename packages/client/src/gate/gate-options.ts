@@ -8,11 +8,13 @@ import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
+  /** Asks. Without a reply, nothing is allowed. */
   permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
 }
 
 /** The sandbox that the commands of a gate run in, where one can start. */
 export interface GateSandbox {
+  /** What commands may do in it. */
   readonly profile: SessionSandboxOptions["profile"];
   /** Told in a line what a person should know: that none can start, or what a command left behind. */
   tell?(text: string): void;
@@ -29,6 +31,7 @@ export interface UnsavedTexts {
 export interface GateOptions {
   /** Directories beside those of the session, which the user has declared. Absolute. */
   readonly extraRoots?: readonly string[] | undefined;
+  /** The unsaved text of an editor, which agents read and write instead of the files on disk. */
   readonly overlay?: UnsavedTexts | undefined;
   /** Called with the path of each file before the gate writes it, such as to keep what is there. It must not reject. */
   readonly beforeWrite?: ((path: string) => Promise<void>) | undefined;
@@ -40,22 +43,20 @@ export interface GateOptions {
   readonly workspaceRules?: ((root: string) => readonly Rule[]) | undefined;
   /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
   readonly remembered?: RememberedRules | undefined;
+  /** The log of decisions and effects. Default: none. */
   readonly audit?: AuditLog | undefined;
-  /** Without one, everything that would be asked is refused at once. */
+  /** Default: the person of the client. Without either, everything that would be asked is refused at once. */
   readonly asker?: PermissionAsker | undefined;
   /** Asked before the asker, except about what is asked every time. Undefined where it leaves it open. */
   readonly reviewer?: ((question: PermissionQuestion) => Promise<PermissionReply>) | undefined;
-  /** The agent's name, for the audit log. */
-  readonly agent?: string | undefined;
   /** Whether it is the agent of this installation: what it says of why it asks is shown as the reason. Default false. */
   readonly isOwn?: boolean | undefined;
-  /** Whether the titles of the agent are its own and name a command or a tool exactly. Default: they are labels. */
-  readonly trustsTitles?: (() => boolean) | undefined;
   /** Folders that hold rules, keys and logs of Parley: agents never write there. */
   readonly own?: readonly string[] | undefined;
   /** The sandbox of commands, which are then allowed unless a rule says otherwise. Default: they run in none. */
   readonly sandbox?: GateSandbox | undefined;
   /** How long a question may stay open. Default 10 minutes, then nobody has decided. */
   readonly answerMs?: number | undefined;
+  /** The time, for rules that expire. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { parse } from "node:path";
-import { type ClientSession, RequestError, type SessionUpdate } from "@parley/acp";
+import { type ClientSession, type PolicyContext, RequestError, type SessionUpdate } from "@parley/acp";
 import type { ToolCallUpdate } from "@parley/acp/model";
 import { isExactly, type MatchContext } from "../rules/match.ts";
 import type { ExactTarget, Rule } from "../rules/rule.ts";
@@ -15,8 +15,16 @@ import { summaryOfAll } from "../subjects/summary.ts";
 import { isToolCallUpdate } from "../subjects/tool-calls.ts";
 import type { Decision } from "./decision.ts";
 
-/** What a gate needs of a session. */
+/** What a gate needs of a session: its id, its directory, and all directories that it may use. */
 export type GatedSession = Pick<ClientSession, "sessionId" | "cwd" | "roots">;
+
+/** Who asks, and who may be asked, in a session. */
+export interface GateAsking extends Pick<PolicyContext, "ask"> {
+  /** The agent's name, for the audit log. */
+  readonly agent?: string | undefined;
+  /** Whether the titles of the agent are its own and name a command or a tool exactly. Default: they are labels. */
+  readonly exactTitles?: boolean | undefined;
+}
 
 const maxCalls = 256;
 const maxJudged = 10_000;
@@ -54,6 +62,7 @@ export class GateState {
   isStopped = false;
   /** Questions that wait for an answer. */
   open = 0;
+  asking: GateAsking = {};
 
   constructor(session: GatedSession, extraRoots: readonly string[]) {
     this.session = session;
@@ -164,13 +173,9 @@ export class GateState {
     return at >= 0 && this.#approvals.splice(at, 1).length > 0;
   }
 
+  /** The user has cancelled: nothing that was allowed and is not done yet may be done. */
   stop(): void {
     this.isStopped = true;
-    this.forgetApprovals();
-  }
-
-  /** Nothing that was allowed and is not done yet may be done. */
-  forgetApprovals(): void {
     this.#approvals = [];
   }
 }

@@ -13,6 +13,9 @@ import { type GateState, sessionEnded } from "./gate-state.ts";
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localFiles` does. */
 export interface GatedFiles extends Files {
+  /** A read or a write as it would be done now, for whoever decides about one that others do. */
+  prepareRead(path: string, given: ReadTextOptions): Promise<Prepared<string>>;
+  prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>>;
   close(): Promise<void>;
 }
 
@@ -22,7 +25,7 @@ const maxShown = 1024 * 1024;
 /** `writes` is told of each file before it is written. */
 export function gatedFiles(
   state: GateState,
-  effects: Pick<Effects, "perform">,
+  effects: Effects,
   { overlay, beforeWrite }: GateOptions,
   writes?: (path: string, content: string) => Promise<void>,
 ): GatedFiles {
@@ -95,15 +98,12 @@ export function gatedFiles(
   return {
     canRead: true,
     canWrite: true,
+    prepareRead,
+    prepareWrite,
     readText: (path, given = {}) =>
-      effects.perform(state, fileSubject("read", path), () => prepareRead(path, given), given.signal),
+      effects.perform(state, fileSubject("read", path), () => prepareRead(path, given), given),
     writeText: (path, content, given = {}) =>
-      effects.perform(
-        state,
-        fileSubject("write", path),
-        () => prepareWrite(path, content, given),
-        given.signal,
-      ),
+      effects.perform(state, fileSubject("write", path), () => prepareWrite(path, content, given), given),
     async close() {
       isClosed = true;
       await Promise.all([...opened.values()].map((each) => each.close()));

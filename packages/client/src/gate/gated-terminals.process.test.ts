@@ -7,10 +7,9 @@ import { setImmediate } from "node:timers/promises";
 import { RequestError } from "@parley/acp";
 import type { CreateTerminalOptions, TerminalSnapshot } from "@parley/acp/model";
 import { auditLog, verifyAudit } from "@parley/client/audit";
-import { commandSubject } from "@parley/client/policy";
+import { commandSubject, type GateOptions, permissionGate } from "@parley/client/policy";
 import { sandboxStatus } from "@parley/sandbox";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const sandbox = await sandboxStatus();

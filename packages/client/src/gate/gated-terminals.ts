@@ -24,13 +24,15 @@ const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
 export interface GatedTerminals extends Terminals {
+  /** A command as it would be started now, for whoever decides about one that others start. */
+  prepare(given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>>;
   close(): Promise<void>;
 }
 
 /** Without a sandbox commands run as they are. */
 export function gatedTerminals(
   state: GateState,
-  effects: Pick<Effects, "perform">,
+  effects: Effects,
   options: GateOptions,
   sandboxOf?: GatedSandbox["open"],
 ): GatedTerminals {
@@ -85,7 +87,7 @@ export function gatedTerminals(
         if (profile !== undefined) {
           const first = await local(true).create({ ...given, ...performed });
           started = first;
-          if (options.asker?.permission === undefined) return first;
+          if (!effects.authority.hasPerson(state)) return first;
           return offeredAgain(first, given.outputByteLimit ?? defaultLimit, runAgain(given, subject));
         }
         const held = holdDirectory(performed.cwd);
@@ -108,7 +110,7 @@ export function gatedTerminals(
       declined.add(key);
       const signal = AbortSignal.any([withdrawn, closing.signal]);
       const outside = { ...given, signal, _meta: { ...given._meta, [sandboxKey]: "off" } };
-      const second = await effects.perform(state, subject, () => prepare(outside, why), signal);
+      const second = await effects.perform(state, subject, () => prepare(outside, why), { signal });
       declined.delete(key);
       return second;
     };
@@ -117,7 +119,8 @@ export function gatedTerminals(
     commandSubject("op", command, args, cwd);
 
   return {
-    create: (given) => effects.perform(state, wanted(given), () => prepare(given), given.signal),
+    prepare: (given) => prepare(given),
+    create: (given) => effects.perform(state, wanted(given), () => prepare(given), given),
     async close() {
       closing.abort();
       await Promise.all([...opened.values()].map((terminals) => terminals.close()));
@@ -146,7 +149,7 @@ function commandOf([command = "", ...args]: readonly string[]) {
 }
 
 /** Arguments are missing, there is a blank, and no program is called that. */
-export function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
+function isShellLine(command: string, args: readonly string[], cwd: string): boolean {
   return (
     args.length === 0 &&
     /\s|[|&;<>()$`]/.test(command.trim()) &&

@@ -7,8 +7,12 @@ import { type TestContext, test } from "node:test";
 import { auditLog, verifyAudit } from "@parley/client/audit";
 import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { workplace } from "../../../sandbox/test/support/workplace.ts";
-import { type GateOptions, permissionGate } from "../internal.ts";
-import type { PermissionQuestion, PermissionReply } from "../policy.ts";
+import {
+  type GateOptions,
+  type PermissionQuestion,
+  type PermissionReply,
+  permissionGate,
+} from "../policy.ts";
 
 type Answer = (question: PermissionQuestion) => Promise<PermissionReply> | PermissionReply;
 

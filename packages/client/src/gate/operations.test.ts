@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { PermissionOption } from "@parley/acp";
-import { rememberedRules } from "@parley/client/policy";
+import { type Decision, type GateOptions, rememberedRules } from "@parley/client/policy";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import type { Decision, GateOptions } from "../internal.ts";
 
 /** As the dialect "scoped" offers them. */
 const scopes: PermissionOption[] = [

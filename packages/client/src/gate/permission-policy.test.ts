@@ -4,27 +4,30 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type {
-  ClientSession,
-  PermissionOption,
-  PermissionRequest,
-  PolicyRequest,
-  RequestContext,
-} from "@parley/acp";
+import type { PermissionOption, PermissionRequest, PolicyRequest } from "@parley/acp";
+import type { PermissionOutcome } from "@parley/acp/model";
 import { auditFiles, auditLog, verifyAudit, verifyAuditFolder } from "@parley/client/audit";
 import { folder } from "../../test/support/gate-probe.ts";
 import {
+  type GateContext,
   type PermissionDecision,
   type PermissionPolicyOptions,
   type PermissionQuestion,
+  parsePolicy,
+  permissionGate,
   permissionPolicy,
   RuleError,
 } from "../policy.ts";
 
-/** A session of any client; the policy uses no more of it. */
-function contextOf(cwd: string): RequestContext & { readonly session: ClientSession } {
-  const session = { sessionId: "s", cwd, roots: [cwd] } as unknown as ClientSession;
-  return { session, signal: new AbortController().signal };
+/** A session of any client, whose person answers with the options of these kinds. */
+function contextOf(cwd: string, answers: PermissionOption["kind"][] = []) {
+  const session = { sessionId: "s", cwd, roots: [cwd] };
+  const ask = async ({ options }: PermissionRequest): Promise<PermissionOutcome> => {
+    const wanted = answers.shift() ?? assert.fail("it is not asked");
+    const { optionId = "" } = options.find(({ kind }) => kind === wanted) ?? {};
+    return { outcome: "selected", optionId };
+  };
+  return { session, signal: new AbortController().signal, ask };
 }
 
 const option = (kind: PermissionOption["kind"]): PermissionOption => ({ optionId: kind, name: kind, kind });
@@ -75,20 +78,22 @@ test("reads, writes and commands are decided by the rules, with a reason for a n
   );
   const command = { type: "execute", command: "npm", cwd, env: {} } as const;
   assert.equal(await decide({ ...command, args: ["test"] }, context), "allow");
-  assert.equal(await decide({ ...command, args: ["publish"] }, context), "ask");
+  const { ask: _, ...unattended } = context;
+  assert.partialDeepStrictEqual(await decide({ ...command, args: ["publish"] }, unattended), {
+    decision: "deny",
+    reason: `run npm publish (in ${cwd}) was not permitted: nobody is there to ask: this command would run without a sandbox, and no rule allows it yet`,
+  });
   const outside = await decide({ type: "read", path: "/etc/passwd" }, context);
-  assert.ok(typeof outside === "object" && outside.decision === "deny" && outside.reason !== undefined);
+  assert.ok(typeof outside === "object" && "reason" in outside && outside.decision === "deny");
 });
 
 test("a tool of the client is decided by the rules for MCP, and an answer is remembered (M22)", async (t) => {
-  const { decide, remember } = permissionPolicy({ rules: "allow mcp sums/add\ndeny mcp files/*" });
-  const context = contextOf(folder(t));
+  const { decide } = permissionPolicy({ rules: "allow mcp sums/add\ndeny mcp files/*" });
+  const context = contextOf(folder(t), ["allow_always"]);
   const call = (server: string, tool: string) => ({ type: "mcp", server, tool, arguments: {} }) as const;
   assert.equal(await decide(call("sums", "add"), context), "allow");
   assert.partialDeepStrictEqual(await decide(call("files", "wipe"), context), { decision: "deny" });
-  assert.equal(await decide(call("sums", "sub"), context), "ask");
-  await remember(call("sums", "sub"), option("allow_always"), context);
-  assert.equal(await decide(call("sums", "sub"), context), "allow");
+  for (const _ of [1, 2]) assert.equal(await decide(call("sums", "sub"), context), "allow");
 });
 
 test("nothing is decided for what belongs to no session", async () => {
@@ -122,42 +127,83 @@ test("a policy with somebody to ask asks, with what would change, and never leav
   });
 });
 
-test("without somebody to ask the question is left to the client, and the answer is remembered", async (t) => {
+test("without somebody to ask the person of the client is asked, and the answer is remembered", async (t) => {
   const cwd = folder(t);
-  const { decide, remember } = permissionPolicy();
-  const context = contextOf(cwd);
+  const { decide } = permissionPolicy();
+  const answers: PermissionOption["kind"][] = ["reject_once", "allow_once", "allow_always"];
+  const context = contextOf(cwd, answers);
   const write: PolicyRequest = { type: "write", path: join(cwd, "a.txt"), content: "new" };
-  assert.equal(await decide(write, context), "ask");
-  await remember(write, option("allow_once"), context);
-  assert.equal(await decide(write, context), "ask");
-  await remember(write, undefined, context);
-  assert.equal(await decide(write, context), "ask");
-  await remember(write, option("allow_always"), context);
-  assert.equal(await decide(write, context), "allow");
-  assert.equal(await decide(write, contextOf(cwd)), "ask", "another session");
+  assert.partialDeepStrictEqual(await decide(write, context), { decision: "deny" });
+  for (const _ of [1, 2, 3]) assert.equal(await decide(write, context), "allow");
+  assert.equal(answers.length, 0);
+  const { ask: _, ...another } = contextOf(cwd);
+  assert.partialDeepStrictEqual(await decide(write, another), { decision: "deny" });
   const command: PolicyRequest = { type: "execute", command: "make", args: ["all"], cwd, env: {} };
-  await remember(command, option("reject_always"), context);
-  assert.partialDeepStrictEqual(await decide(command, context), { decision: "deny" });
+  answers.push("reject_always");
+  for (const _ of [1, 2]) assert.partialDeepStrictEqual(await decide(command, context), { decision: "deny" });
 });
 
 test("an edit that the user has just allowed is not asked about again when it is made, but for a cancel", async (t) => {
   const cwd = folder(t);
-  const { decide, remember, cancel } = permissionPolicy();
-  const context = contextOf(cwd);
+  const { decide, cancel, prompted } = permissionPolicy();
+  const answers: PermissionOption["kind"][] = [];
+  const context = contextOf(cwd, answers);
   const path = join(cwd, "a.txt");
   const asked: PolicyRequest = { type: "permission", request: editing(path, "new") };
   const write: PolicyRequest = { type: "write", path, content: "new" };
   const approve = async () => {
-    assert.equal(await decide(asked, context), "ask");
-    await remember(asked, option("allow_once"), context);
+    answers.push("allow_once");
+    assert.partialDeepStrictEqual(await decide(asked, context), {
+      outcome: "selected",
+      optionId: "allow_once",
+    });
+  };
+  const isAsked = async (request: PolicyRequest) => {
+    answers.push("reject_once");
+    assert.partialDeepStrictEqual(await decide(request, context), { decision: "deny" });
+    assert.deepEqual(answers, []);
   };
   await approve();
-  assert.equal(await decide({ ...write, content: "other" }, context), "ask", "it is another edit");
+  await isAsked({ ...write, content: "other" });
   assert.equal(await decide(write, context), "allow");
-  assert.equal(await decide(write, context), "ask", "it was allowed once");
+  await isAsked(write);
   await approve();
   cancel(context.session);
-  assert.equal(await decide(write, context), "ask");
+  prompted(context.session);
+  await isAsked(write);
+});
+
+test("the rules are asked once for each decision, and a second time only where somebody was asked meanwhile", async (t) => {
+  const cwd = folder(t);
+  let evaluations = 0;
+  const gate = permissionGate({
+    rules: parsePolicy("allow write a\ndeny write b", "user", "test").rules,
+    // asked for each time that the rules are evaluated
+    workspaceRules() {
+      evaluations++;
+      return [];
+    },
+  });
+  const counted = async (request: PolicyRequest, context: GateContext) => {
+    evaluations = 0;
+    await gate.decide(request, context);
+    return evaluations;
+  };
+  const write = (name: string): PolicyRequest => ({ type: "write", path: join(cwd, name), content: "x" });
+  const question: PolicyRequest = { type: "permission", request: editing(join(cwd, "c"), "x") };
+  const { ask: _, ...unattended } = contextOf(cwd);
+  for (const request of [write("a"), write("b"), write("c"), question])
+    assert.equal(await counted(request, unattended), 1);
+  assert.equal(await counted(write("d"), contextOf(cwd, ["allow_once"])), 2);
+  assert.equal(await counted(question, contextOf(cwd, ["reject_once"])), 2);
+  const veto = async (path: string) => {
+    evaluations = 0;
+    const effects = [{ operation: "write", path }];
+    await gate.veto({ effects, search: true }, unattended);
+    return evaluations;
+  };
+  // and once for what the rules restrict
+  assert.equal(await veto("a"), 2);
 });
 
 test("questions of the agent are decided by all that is known of the call", async (t) => {
@@ -165,21 +211,25 @@ test("questions of the agent are decided by all that is known of the call", asyn
   const { decide } = permissionPolicy({ rules: "deny write secret\nallow exec ls" });
   const context = contextOf(cwd);
   const request = editing(join(cwd, "secret/key"), "x");
-  assert.partialDeepStrictEqual(await decide({ type: "permission", request }, context), { decision: "deny" });
+  assert.partialDeepStrictEqual(await decide({ type: "permission", request }, context), {
+    optionId: "reject_once",
+  });
   const named: PermissionRequest = {
     ...request,
     subject: { type: "tool_call", toolCall: { toolCallId: "run" } },
   };
   const toolCall = { toolCallId: "run", kind: "execute" as const, rawInput: { command: "ls" } };
-  assert.equal(await decide({ type: "permission", request: named }, context), "ask");
+  const { ask: _, ...unattended } = context;
+  assert.partialDeepStrictEqual(await decide({ type: "permission", request: named }, unattended), {
+    optionId: "reject_once",
+  });
   assert.partialDeepStrictEqual(await decide({ type: "permission", request: named, toolCall }, context), {
-    decision: "allow",
+    optionId: "allow_once",
   });
   // nothing says yes just this once
   const always = { ...named, options: [option("allow_always")] };
   assert.partialDeepStrictEqual(await decide({ type: "permission", request: always, toolCall }, context), {
-    decision: "deny",
-    reason: "the agent offers no way to allow just this",
+    outcome: "cancelled",
   });
 });
 

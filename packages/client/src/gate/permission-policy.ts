@@ -1,18 +1,14 @@
 // The permission policy: rules, remembered answers, an audit log and a person to ask.
 
 import { isAbsolute, join } from "node:path";
-import type { ClientPolicy } from "@parley/acp";
 import { argumentText } from "@parley/acp/internal";
 import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { CommandProfile } from "@parley/sandbox";
 import { auditLog } from "../audit/audit-log.ts";
 import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
-import type { PermissionDecision } from "./decision.ts";
-import { DecisionReports } from "./decision-reports.ts";
-import { permissionGate } from "./gate.ts";
-import type { GateOptions, PermissionAsker, UnsavedTexts } from "./gate-options.ts";
-import { guardKey, type PolicyGuard } from "./policy-guard.ts";
+import { type Gate, permissionGate } from "./gate.ts";
+import type { PermissionAsker, UnsavedTexts } from "./gate-options.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
 /** The rules, the state and the user of a permission policy. */
@@ -48,7 +44,7 @@ export interface PermissionPolicyOptions {
   /** The environment of commands. Default: that of this process, without Parley's own variables. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * The sandbox that commands run in with `connectAgent()`. Commands in it are allowed unless a rule says otherwise. Where no
+   * The sandbox that commands run in. Commands in it are allowed unless a rule says otherwise. Where no
    * sandbox can start, they are asked about. Default "workspace".
    */
   readonly sandbox?: CommandProfile | undefined;
@@ -59,9 +55,7 @@ export interface PermissionPolicyOptions {
 }
 
 /** A policy for `client()` and `connectAgent()` that decides by rules and by asking the user. */
-export interface PermissionPolicy extends Required<ClientPolicy> {
-  /** Adds a listener for every decision. Returns a function that removes it. */
-  onDecision(listener: (decision: PermissionDecision) => void): () => void;
+export interface PermissionPolicy extends Gate {
   /** Closes the audit log in `stateFolder`. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -122,32 +116,19 @@ export function permissionPolicy(options: PermissionPolicyOptions = {}): Permiss
     wanted === false || stateFolder === undefined
       ? undefined
       : auditLog(join(stateFolder, "audit"), wanted === true ? {} : wanted);
-  const reports = new DecisionReports();
   const asker: PermissionAsker | undefined = options.ask && {
     permission: (question) => options.ask?.(question),
   };
-  const given: GateOptions = {
+  const gate = permissionGate({
     rules: parsePolicy([options.rules ?? []].flat().join("\n"), "user", "rules").rules,
     ...(stateFolder === undefined
       ? {}
       : { remembered: rememberedRules(join(stateFolder, "permissions.ndjson")), own: [stateFolder] }),
     ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: onNotice }) } }),
     ...optional({ audit, asker, extraRoots, overlay, env, answerMs }),
-  };
-  const { policy } = permissionGate(given, reports);
+  });
   const close = async (): Promise<void> => audit?.close();
-  const guard: PolicyGuard = {
-    asks: asker !== undefined,
-    gate: (more) => permissionGate({ ...given, ...more }, reports),
-  };
-  const made: PermissionPolicy & { readonly [guardKey]: PolicyGuard } = {
-    ...policy,
-    onDecision: (listener) => reports.listen(listener),
-    close,
-    [Symbol.asyncDispose]: close,
-    [guardKey]: guard,
-  };
-  return made;
+  return Object.assign(gate, { close, [Symbol.asyncDispose]: close });
 }
 
 function checkGiven(options: PermissionPolicyOptions): void {

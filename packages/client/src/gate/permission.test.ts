@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ClientSession, PermissionOption, RequestContext, ToolCallStart, Turn } from "@parley/acp";
+import type { PermissionOption, ToolCallStart, Turn } from "@parley/acp";
 import { textDiff } from "@parley/acp/internal";
-import { parseRule, rememberedRules } from "@parley/client/policy";
+import {
+  type Decision,
+  type GateOptions,
+  parseRule,
+  permissionGate,
+  rememberedRules,
+} from "@parley/client/policy";
 import { folder, rules, talk, toolKinds } from "../../test/support/gate-probe.ts";
-import { type Decision, type GateOptions, permissionGate } from "../internal.ts";
 import type { PermissionQuestion } from "../policy.ts";
 
 const options: PermissionOption[] = [
@@ -295,7 +300,7 @@ test("what a call would change is shown though the question names the call by it
 });
 
 test("what was said of a call is not taken back by saying nothing of it", async () => {
-  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] } as unknown as ClientSession; // all that a gate needs
+  const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };
   const gate = permissionGate({ rules: rules("deny exec rm", "allow *") });
   const toolCallId = "call";
   gate.observe(session, {
@@ -308,7 +313,7 @@ test("what was said of a call is not taken back by saying nothing of it", async 
   gate.observe(session, { sessionUpdate: "tool_call_update", ...toolCall });
   const ask = { title: "t", subject: { type: "tool_call" as const, toolCall }, options };
   const { signal } = new AbortController();
-  const answer = await gate.permission(ask, { session, signal } as RequestContext); // all that a gate needs
+  const answer = await gate.decide({ type: "permission", request: ask }, { session, signal });
   const _meta = { "_parley.dev/refusal": "deny exec rm (your policy)" };
   assert.deepEqual(answer, { outcome: "selected", optionId: "no", _meta });
 });

@@ -1,6 +1,6 @@
 // The permission question: what a person is shown and may answer.
 
-import type { PermissionOption, PermissionRequest } from "@parley/acp";
+import type { PermissionOption, PermissionRequest, PolicyContext } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import type { Verdict } from "../rules/decide-by-rules.ts";
 import { isThisMachine } from "../rules/host-pattern.ts";
@@ -200,4 +200,38 @@ export function optionOf(options: readonly PermissionOption[], effect: "allow" |
   const of = (kind: string) =>
     options.find((option) => option.kind === kind && ids.get(option.optionId) === 1)?.optionId;
   return effect === "allow" ? of("allow_once") : (of("reject_once") ?? of("reject_always"));
+}
+
+/** How the person of a client is asked: with `requestPermission`. */
+export type ClientAsk = NonNullable<PolicyContext["ask"]>;
+
+/** The choice that a person makes who is shown options, as on the wire. */
+export async function askedThrough(
+  ask: ClientAsk,
+  question: PermissionQuestion,
+): Promise<string | undefined> {
+  const { choices, request, signal } = question;
+  const answer = await ask(request ?? requestFor(question), { signal });
+  if (answer.outcome !== "selected") return undefined;
+  if (request === undefined) return answer.optionId;
+  const [chosen, ...others] = choices.filter(({ optionId }) => optionId === answer.optionId);
+  // an option of the agent's own is meant as the agent words it
+  const own = others.find(({ id }) => id.startsWith("option:"));
+  return (own ?? chosen)?.id;
+}
+
+/** The question about something that the agent has us do. */
+function requestFor({ summary, reason, choices, subjects }: PermissionQuestion): PermissionRequest {
+  const [subject] = subjects;
+  const command = subject?.shellLine ?? subject?.argv?.join(" ");
+  return {
+    title: summary,
+    description: reason,
+    ...(command === undefined ? {} : { subject: { type: "command", command, cwd: subject?.cwd ?? "" } }),
+    options: choices.map(({ id, name, effect, scope }) => ({
+      optionId: id,
+      name,
+      kind: `${effect === "allow" ? "allow" : "reject"}_${scope === "once" ? "once" : "always"}`,
+    })),
+  };
 }

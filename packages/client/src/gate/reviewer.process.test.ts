@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { folder, rules, talk } from "../../test/support/gate-probe.ts";
-import type { Decision, GateOptions } from "../internal.ts";
-import type { PermissionQuestion } from "../policy.ts";
+import type { Decision, GateOptions, PermissionQuestion } from "../policy.ts";
 import { reviewer } from "./reviewer.ts";
 
 const node = JSON.stringify(process.execPath);

@@ -7,6 +7,7 @@ import { isObject } from "@parley/acp/jsonrpc";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
+/** The command of a reviewer. */
 export interface ReviewerOptions {
   /** A line for the shell. */
   readonly command: string;
@@ -22,7 +23,15 @@ const defaultTimeoutMs = 60_000;
 const maxAnswerBytes = 64 * 1024;
 const killMs = 1_000;
 
-/** For `reviewer` of a gate. Its answers count once. Whatever goes wrong, it leaves the question open. */
+/**
+ * Creates a reviewer for a gate: a command that gets each question as JSON and prints its decision. Its answers count once.
+ * Whatever goes wrong, it leaves the question open.
+ *
+ * @example
+ * import { permissionGate, reviewer } from "@parley/client/policy";
+ *
+ * export const gate = permissionGate({ reviewer: reviewer({ command: "./review.sh" }) });
+ */
 export const reviewer =
   (options: ReviewerOptions) =>
   async (question: PermissionQuestion): Promise<PermissionReply> => {

@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { auditLog } from "@parley/client/audit";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { type Decision, type GateOptions, permissionGate } from "../internal.ts";
-import type { PermissionQuestion } from "../policy.ts";
+import { type Decision, type GateOptions, type PermissionQuestion, permissionGate } from "../policy.ts";
 
 const never = new AbortController().signal;
 
@@ -18,7 +17,7 @@ function setUp(t: Parameters<typeof folder>[0], options: GateOptions = {}) {
   const decisions: Decision[] = [];
   gate.onDecision((decision) => decisions.push(decision));
   const veto = (effects: readonly object[], more: object = {}) =>
-    gate.veto(session, { sessionId: "s", effects, ...more }, never);
+    gate.veto({ sessionId: "s", effects, ...more }, { session, signal: never });
   return { cwd, gate, session, decisions, veto };
 }
 
@@ -90,7 +89,7 @@ test("what is asked every time is asked, once and for once; where nobody is it i
 test("after a cancel nobody is asked about what the agent would still read by itself, and nothing else is done", async (t) => {
   const asker = { permission: () => assert.fail("nobody wants to be asked any more") };
   const { veto, gate, session, decisions } = setUp(t, { asker });
-  gate.cancelled(session);
+  gate.cancel(session);
   assert.deepEqual((await veto([read("b.txt")])).refused, []);
   assert.equal((await veto([read("b.txt"), write("b.txt")])).refused.length, 2);
   assert.deepEqual(
@@ -141,7 +140,7 @@ test("what cannot be understood is refused with -32602", async (t) => {
     Array.from({ length: 1_001 }, () => read("b.txt")),
   ])
     await assert.rejects(veto(effects as object[]), { code: -32602 });
-  await assert.rejects(gate.veto(session, null, never), { code: -32602 });
+  await assert.rejects(gate.veto(null, { session, signal: never }), { code: -32602 });
 });
 
 test("both a yes and a no are in the log, with who said so", async (t) => {

@@ -35,17 +35,10 @@ export function refusedSearches(
   authority: Authority,
 ): VetoAnswer["refused"] {
   return authority
-    .verdicts(state, subjects)
-    .flatMap(({ effect, always, reason }, at) =>
+    .judge(state, subjects)
+    .verdicts.flatMap(({ effect, always, reason }, at) =>
       effect === "deny" || (effect === "ask" && always) ? [{ effect: at, reason }] : [],
     );
-}
-
-/** The session that a request is about. */
-export function vetoSession(params: unknown): string {
-  const { sessionId } = recordOf(params);
-  if (typeof sessionId !== "string") throw invalid("sessionId", "text");
-  return sessionId;
 }
 
 /** Throws RequestError "invalid_params" for what cannot be understood: it is not for the agent to decide what was meant. */

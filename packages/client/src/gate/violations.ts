@@ -17,7 +17,7 @@ export function violationsIn(state: GateState, update: SessionUpdate, authority:
       // a no of ours is not broken by saying what it was about
       .filter((subject) => !state.wasRefused(subject));
     const broken = subjects.flatMap((subject) => {
-      const verdict = authority.verdict(state, [subject]);
+      const { verdict } = authority.judge(state, [subject]);
       const { effect, rule } = verdict;
       // without a rule about just this, it is for the agent to decide what it asks about
       const isAbout = rule?.operation === "*" || rule?.operation === subject.operation;

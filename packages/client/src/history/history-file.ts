@@ -6,19 +6,18 @@ import { argumentText } from "@parley/acp/internal";
 import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
-import { parseEntry, type StoredEntry } from "@parley/acp/store";
+import { type Claim, currentHead, LogWriter, parseEntry, type SessionQuery } from "@parley/acp/store";
 import type { History, HistoryHit, HistoryQuery } from "./history.ts";
 import {
+  agentKey,
   type HistoryAgent,
   type HistorySession,
-  isSameAgent,
   type NewHistorySession,
   recordFrom,
   sessionFrom,
   sessionId,
 } from "./history-record.ts";
-import type { RecordingHistory } from "./recording-history.ts";
-import { SessionRecorder } from "./session-recorder.ts";
+import { type RecordedEntries, recordedEntries } from "./recorded-entries.ts";
 
 /** The file of a history, and secrets to keep out of it. */
 export interface HistoryOptions {
@@ -54,43 +53,82 @@ export function openHistory(options: HistoryOptions): History {
   return new HistoryFile(options);
 }
 
-class HistoryFile implements RecordingHistory {
+/** The history in a file. `openHistory` makes it. */
+export class HistoryFile implements History {
   readonly #options: HistoryOptions;
   #opened: Promise<SqliteStore> | undefined;
+  /** Of sessions that are about to be recorded. */
+  readonly #claims = new Map<string, Claim>();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
   }
 
+  /** Called once per session when something cannot be stored. */
+  get failed(): HistoryOptions["failed"] {
+    return this.#options.failed;
+  }
+
+  /** Opens the file now. Without it the first call does. */
   async open(): Promise<void> {
     await (await this.#store()).open();
   }
 
-  async begin(session: NewHistorySession): Promise<SessionRecorder> {
+  /** Decides what of a session is recorded. */
+  recorded(): RecordedEntries {
+    return recordedEntries(this.#options.secrets ?? []);
+  }
+
+  /**
+   * Starts to record a session that has just been opened. One with the name of an older one replaces it. `fail` is called when
+   * something cannot be stored.
+   */
+  async begin(session: NewHistorySession, fail: (error: unknown) => void): Promise<LogWriter> {
     const store = await this.#store();
     const made = recordFrom(this.#clean(session), Date.now());
-    if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined) {
+    if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined)
       // fails while another process works in it
-      await store.claim(made.sessionId);
-      await store.delete(made.sessionId);
-    }
-    await store.create(made);
-    const copied = session.forks === undefined ? 0 : await copyEntries(store, session.forks, made.sessionId);
-    return this.#recorder(store, sessionFrom(made), copied);
+      await store.delete(made.sessionId, await store.claim(made.sessionId));
+    await freeAgentSession(store, session);
+    // a copy has the conversation of the original, which may be deleted later
+    const { forks } = session;
+    const claim = forks === undefined ? await store.create(made) : await store.fork(forks, made);
+    return this.#writer(store, claim, fail);
   }
 
-  async claim(id: string): Promise<void> {
-    await (await this.#store()).claim(id);
-  }
-
-  async resume(id: string, agentSessionId?: string): Promise<SessionRecorder> {
+  /**
+   * Goes on with a session that was recorded before. Rejects with RequestError "conflict" while somebody else records it.
+   */
+  async resume(id: string, agentSessionId: string, fail: (error: unknown) => void): Promise<LogWriter> {
     const store = await this.#store();
-    await store.claim(id);
+    const claim = this.#claims.get(id) ?? (await store.claim(id));
+    this.#claims.delete(id);
+    await this.renamed(id, agentSessionId);
+    return this.#writer(store, claim, fail);
+  }
+
+  /** The agent has another id for the session now. */
+  async renamed(id: string, agentSessionId: string): Promise<void> {
+    const store = await this.#store();
     const known = await store.get(id);
     if (known === undefined) throw unknownSession(id);
-    const recorder = this.#recorder(store, sessionFrom(known), await lastSeqOf(store, id));
-    if (agentSessionId !== undefined) await recorder.renamed(agentSessionId);
-    return recorder;
+    if (known.agentSessionId === agentSessionId) return;
+    await freeAgentSession(store, { agent: sessionFrom(known).agent, agentSessionId });
+    await store.patch(id, { agentSessionId, data: { ...(known.data as object), agentSessionId } }); // as: written by recordFrom
+  }
+
+  /**
+   * Claims a session that is about to be recorded, until the history is closed. Rejects with RequestError "conflict" while
+   * somebody else records it.
+   */
+  async claim(id: string): Promise<void> {
+    if (!this.#claims.has(id)) this.#claims.set(id, await (await this.#store()).claim(id));
+  }
+
+  /** The session that an agent knows by this id. */
+  async ofAgent(agent: HistoryAgent, agentSessionId: string): Promise<HistorySession | undefined> {
+    const found = await (await this.#store()).find(agentKey(agent), agentSessionId);
+    return found && sessionFrom(found);
   }
 
   async find(
@@ -114,9 +152,9 @@ class HistoryFile implements RecordingHistory {
   ): Promise<readonly HistorySession[]> {
     const { cwd, agent, limit = 20 } = query;
     const found: HistorySession[] = [];
-    for await (const session of allSessions(await this.#store(), cwd)) {
+    for await (const session of allSessions(await this.#store(), { cwd, agent: agent && agentKey(agent) })) {
       if (found.length >= limit) break;
-      if (agent === undefined || isSameAgent(session.agent, agent)) found.push(session);
+      found.push(session);
     }
     return found;
   }
@@ -133,23 +171,32 @@ class HistoryFile implements RecordingHistory {
   }
 
   async *entries(id: string): AsyncGenerator<Entry> {
-    for await (const stored of (await this.#store()).entries(id)) yield parseEntry(stored);
+    for await (const page of (await this.#store()).read(id)) yield* page.map(parseEntry);
   }
 
+  /** Reads the entries of a session, newest first. */
+  async *recent(id: string): AsyncGenerator<Entry> {
+    const pages = (await this.#store()).read(id, { isBackwards: true });
+    for await (const page of pages) yield* page.toReversed().map(parseEntry);
+  }
+
+  /** Reads the prompts of a session, oldest first. */
   async *prompts(id: string): AsyncGenerator<Extract<Entry, { kind: "prompt" }>> {
-    for await (const stored of (await this.#store()).entries(id)) {
-      // nothing else is parsed: a long session has few prompts
-      const entry = stored.kind === "prompt" ? parseEntry(stored) : undefined;
-      if (entry?.kind === "prompt") yield entry;
+    for await (const page of (await this.#store()).read(id)) {
+      for (const stored of page) {
+        // nothing else is parsed: a long session has few prompts
+        const entry = stored.kind === "prompt" ? parseEntry(stored) : undefined;
+        if (entry?.kind === "prompt") yield entry;
+      }
     }
   }
 
   async delete(id: string): Promise<void> {
     const store = await this.#store();
     if ((await store.get(id)) === undefined) throw unknownSession(id);
-    // not while another process records it
-    await store.claim(id);
-    await store.delete(id);
+    // not while somebody else records it
+    await store.delete(id, this.#claims.get(id));
+    this.#claims.delete(id);
   }
 
   async close(): Promise<void> {
@@ -177,54 +224,37 @@ class HistoryFile implements RecordingHistory {
     return this.#opened;
   }
 
-  #recorder(store: SqliteStore, { id, title }: HistorySession, lastSeq: number): SessionRecorder {
-    const { failed = () => undefined, secrets = [] } = this.#options;
-    return new SessionRecorder({ store, id, lastSeq, title, failed, secrets });
+  async #writer(store: SqliteStore, claim: Claim, fail: (error: unknown) => void): Promise<LogWriter> {
+    return new LogWriter(store, claim, { head: await currentHead(store, claim.sessionId), fail });
   }
 }
 
-/** Gives a copy the conversation of the original, which may be deleted later. Returns how many entries there are. */
-async function copyEntries(store: SqliteStore, from: string, to: string): Promise<number> {
-  let page: StoredEntry[] = [];
-  let count = 0;
-  for await (const entry of store.entries(from)) {
-    page.push(entry);
-    count += 1;
-    if (page.length < pageSize) continue;
-    await store.append(to, page);
-    page = [];
-  }
-  await store.append(to, page);
-  return count;
+/** An agent that gives the id of an older session to a new one has that one no more. */
+async function freeAgentSession(
+  store: SqliteStore,
+  { agent, agentSessionId }: Pick<HistorySession, "agent" | "agentSessionId">,
+): Promise<void> {
+  const older = await store.find(agentKey(agent), agentSessionId);
+  if (older !== undefined)
+    await store.patch(older.sessionId, { agentSessionId: `${agentSessionId} (before ${older.sessionId})` });
 }
 
-async function* allSessions(store: SqliteStore, cwd?: string): AsyncGenerator<HistorySession> {
+async function* allSessions(
+  store: SqliteStore,
+  of: Pick<SessionQuery, "cwd" | "agent"> = {},
+): AsyncGenerator<HistorySession> {
   let cursor: string | undefined;
   do {
-    const page = await store.list({ limit: pageSize, ...optional({ cwd, cursor }) });
+    const page = await store.list({ ...of, limit: pageSize, cursor });
     yield* page.sessions.map(sessionFrom);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
 }
 
-/** Entries are numbered without gaps, so the last one is found by asking whether there is one from here on. */
-async function lastSeqOf(store: SqliteStore, id: string): Promise<number> {
-  const has = async (seq: number): Promise<boolean> => {
-    for await (const _ of store.entries(id, seq)) return true;
-    return false;
-  };
-  let low = 0;
-  let high = 1;
-  while (await has(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (await has(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
+/** Throws a TypeError for a history that `openHistory` has not made. */
+export function historyFile(history: History): HistoryFile {
+  if (history instanceof HistoryFile) return history;
+  throw new TypeError("history: expected what openHistory() of @parley/client/history returns");
 }
 
 function unknownSession(id: string): RequestError {

@@ -13,9 +13,14 @@ export interface HistoryAgent {
   readonly command?: readonly string[];
 }
 
-/** Compares typed commands by their argv, and other agents by name. */
+/** Identifies an agent: a typed command by its argv, another one by its name. */
+export function agentKey({ name, command }: HistoryAgent): string {
+  return JSON.stringify(command ?? name);
+}
+
+/** Whether two agents are the same. */
 export function isSameAgent(one: HistoryAgent, other: HistoryAgent): boolean {
-  return JSON.stringify(one.command ?? one.name) === JSON.stringify(other.command ?? other.name);
+  return agentKey(one) === agentKey(other);
 }
 
 /** A recorded session of any agent. */
@@ -80,6 +85,8 @@ export function recordFrom(session: NewHistorySession, now: number): SessionReco
     updatedAt: now,
     config: {},
     ...optional({ title }),
+    agent: agentKey(agent),
+    agentSessionId,
     data,
   };
 }

@@ -6,14 +6,14 @@ import { after, test } from "node:test";
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { EntryBody } from "@parley/acp/store";
 import { exportSession, type History, type HistoryOptions, openHistory } from "@parley/client/history";
-import { managedRecorder, type RecordingHistory, recordingHistory } from "@parley/client/internal";
+import { type HistoryFile, historyFile, SessionRecording } from "@parley/client/internal";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newPath = () => join(folder, `${++files}.db`);
 
-const opened = (options: HistoryOptions) => recordingHistory(openHistory(options));
+const opened = (options: HistoryOptions) => historyFile(openHistory(options));
 
 const agent = { name: "claude" };
 const text = (words: string) => ({ type: "text" as const, text: words });
@@ -35,16 +35,15 @@ function turn(prompt: string, updates: readonly SessionUpdate[]): Entry[] {
   ]);
 }
 
-async function recorded(history: RecordingHistory, entries: readonly Entry[], name?: string) {
-  const recorder = await history.begin({
-    agent,
-    agentSessionId: "s1",
-    cwd: "/project",
-    ...(name && { name }),
-  });
-  for (const entry of entries) recorder.entry(entry);
-  await recorder.close();
-  return recorder.id;
+const failed = (error: unknown) => assert.fail(String(error));
+
+/** The agent gives all its sessions the same id, as one does that counts them from its start on. */
+async function recorded(history: HistoryFile, entries: readonly Entry[], name?: string) {
+  const recording = new SessionRecording(async () => history, { agent, failed, name });
+  recording.begin({ sessionId: "s1", cwd: "/project", how: "new" });
+  for (const entry of entries) recording.entry(entry);
+  await recording.close();
+  return recording.id ?? assert.fail("it has begun");
 }
 
 async function entriesOf(history: History, id: string): Promise<Entry[]> {
@@ -110,9 +109,10 @@ test("a session is gone on with by its name, and its entries follow each other",
   assert.equal(await second.find("nightly", { agent, cwd: "/elsewhere" }), undefined);
   assert.equal((await second.find("nightly", { agent, cwd: "/project/" }))?.id, id, "the same directory");
   assert.equal((await second.find("nightly"))?.id, id);
-  const recorder = await second.resume(id, "s2");
-  for (const entry of turn("two", [says("2")])) recorder.entry(entry);
-  await recorder.close();
+  const recording = new SessionRecording(async () => second, { agent, failed, known });
+  recording.begin({ sessionId: "s2", cwd: "/project", how: "new" });
+  for (const entry of turn("two", [says("2")])) recording.entry(entry);
+  await recording.close();
   assert.deepEqual(
     (await entriesOf(second, id)).map(({ seq }) => seq),
     [1, 2, 3, 4, 5, 6],
@@ -124,14 +124,14 @@ test("a session is gone on with by its name, and its entries follow each other",
 
 test("a session whose agent was restarted stays one session of the history", async () => {
   const history = opened({ path: newPath() });
-  const recorder = managedRecorder(history, { agent, failed: (error) => assert.fail(String(error)) });
+  const recorder = new SessionRecording(async () => history, { agent, failed });
   recorder.begin({ sessionId: "before", cwd: "/project" });
   // before the store is open: nothing is lost
   const [prompt, ...rest] = turn("go", [says("on")]);
-  recorder.entry("before", prompt!);
+  recorder.entry(prompt!);
   const id = recorder.id!;
   recorder.begin({ sessionId: "after", cwd: "/project" });
-  for (const entry of rest) recorder.entry("after", entry);
+  for (const entry of rest) recorder.entry(entry);
   await recorder.close();
   assert.equal((await history.list()).length, 1);
   assert.equal((await history.find(id))?.agentSessionId, "after");
@@ -142,9 +142,9 @@ test("a session whose agent was restarted stays one session of the history", asy
 test("a history that cannot be written is told once and stops nobody", async () => {
   const told: unknown[] = [];
   const history = opened({ path: "/dev/null/history.db" });
-  const recorder = managedRecorder(history, { agent, failed: (error) => told.push(error) });
+  const recorder = new SessionRecording(async () => history, { agent, failed: (error) => told.push(error) });
   recorder.begin({ sessionId: "s", cwd: "/project" });
-  for (const entry of turn("go", [says("on")])) recorder.entry("s", entry);
+  for (const entry of turn("go", [says("on")])) recorder.entry(entry);
   await recorder.close();
   assert.equal(told.length, 1);
 });

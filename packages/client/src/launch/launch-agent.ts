@@ -165,7 +165,8 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     const isUnexplained = error instanceof ConnectionError && error.kind !== "handshake_timeout";
     const explained = isUnexplained ? await reached.explain?.(error) : undefined;
     await released(reached);
-    throw failure(entry, reached, error, { timeoutMs, explained, noise: noise ?? unread });
+    const hasFront = options.front !== undefined;
+    throw failure(entry, reached, error, { timeoutMs, explained, noise: noise ?? unread, hasFront });
   } finally {
     answered();
     settled();
@@ -235,6 +236,13 @@ function aborted({ name }: AgentEntry): LaunchError {
   return new LaunchError("aborted", `starting ${name} was aborted`, { hint: "start it again" });
 }
 
+/** The part of a chain that a conductor of ours blames; undefined for what the agent says itself. */
+function failedComponent({ data }: RequestError): string | undefined {
+  const { reason, component } = (data ?? {}) as { readonly reason?: unknown; readonly component?: unknown }; // as: any object
+  const isOurs = reason === "component_gone" || reason === "bad_component";
+  return isOurs && typeof component === "string" ? component : undefined;
+}
+
 function failure(
   entry: AgentEntry,
   reached: ReachedAgent,
@@ -243,10 +251,12 @@ function failure(
     timeoutMs,
     explained,
     noise,
+    hasFront,
   }: {
     readonly timeoutMs: number;
     readonly explained: Explanation | undefined;
     readonly noise: string | undefined;
+    readonly hasFront: boolean;
   },
 ): Error {
   const stderr = reached.stderrTail().trim() || undefined;
@@ -265,9 +275,9 @@ function failure(
       cause: error,
     });
   if (error instanceof RequestError) {
-    const { component } = (error.data ?? {}) as { readonly component?: unknown }; // as: any object
     // a part of a chain that stands in front of the agent, or the agent behind it
-    if (typeof component === "string")
+    const component = hasFront ? failedComponent(error) : undefined;
+    if (component !== undefined)
       return launchError(
         "exited",
         error.message,

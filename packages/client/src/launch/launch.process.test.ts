@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
+import type { Transport } from "@parley/acp/transport";
 import { type CommandEntry, commandEntry, launchAgent, readyAgents } from "@parley/client/launch";
 import { patience, runs, scripted } from "../../test/support/managed-probe.ts";
 import type { LaunchEvent } from "../index.ts";
@@ -312,3 +313,21 @@ test("what an agent prints of its keys when it fails is not in the error (F2)", 
   assert.partialDeepStrictEqual({ ...(failure as object) }, { kind: "exited", exitCode: 1 });
   assert.equal((failure as { stderr?: string }).stderr, "401: [THEIR_API_KEY] is wrong; so is [DB_LOGIN]");
 });
+
+test(
+  "an agent that speaks of a component in its refusal is not taken for a chain of ours",
+  patience,
+  async () => {
+    const error = { code: -32600, message: "no licence", data: { component: "licences" } };
+    const answering = `process.stdin.on("data", (line) => {
+    const { id } = JSON.parse(line);
+    console.log(JSON.stringify({ jsonrpc: "2.0", id, error: ${JSON.stringify(error)} }));
+  });`;
+    const entry = { ...commandEntry([process.execPath, "-e", answering]), name: "mine" };
+    for (const front of [undefined, (transport: Transport) => transport])
+      await assert.rejects(launchAgent(entry, { definition, ...(front && { front }) }), {
+        kind: "protocol",
+        message: "mine refused initialize: no licence (-32600)",
+      });
+  },
+);

@@ -1,35 +1,38 @@
 // Builds the client definition of a managed agent.
 
-import {
-  type ClientDefinition,
-  type ClientPolicy,
-  type ClientSession,
-  type ElicitationRequest,
-  type ElicitationResponse,
-  type Extensions,
-  type RequestContext,
-  RequestError,
+import type {
+  ClientDefinition,
+  ClientPolicy,
+  ClientSession,
+  ElicitationRequest,
+  ElicitationResponse,
+  Extensions,
+  RequestContext,
 } from "@parley/acp";
-import { takenMethod, vetoMethod } from "@parley/acp/extensions";
+import { takenMethod } from "@parley/acp/extensions";
 import { isObject, optional } from "@parley/acp/jsonrpc";
-import { vetoSession } from "../gate/veto.ts";
-import type { ManageAgentOptions, ManagedGate } from "./managed-options.ts";
+import type { ManageAgentOptions } from "./managed-options.ts";
 
 /** Some agents send the output of their own commands to clients with this capability. */
 const terminalOutput = { terminal_output: true };
 
 /** Finds sessions for the handlers of a definition. */
 export interface SessionLookup {
-  /** The session of the running process, by its id. */
-  current(sessionId: string): ClientSession | undefined;
+  /** Who the agent is, for a gate. */
+  agent(): { readonly agent: string; readonly exactTitles: boolean };
   /** The session that the app has, for the session of a process. */
   managed(session: ClientSession): ClientSession;
   /** Another client has the session now. */
   taken(sessionId: string): void;
 }
 
-export function clientDefinition(options: ManageAgentOptions, sessions: SessionLookup): ClientDefinition {
-  const { asker = {}, gate, elicit, onEvent } = options;
+/** `policy` is that of the options, once it is there. */
+export function clientDefinition(
+  options: ManageAgentOptions,
+  sessions: SessionLookup,
+  policy: () => ClientPolicy | undefined,
+): ClientDefinition {
+  const { asker = {}, elicit, onEvent } = options;
   const warn = (message: string) => onEvent?.({ kind: "warning", message });
   const runsLogins = asker.terminalLogin !== undefined;
   const visits = new Map<string, AbortController>();
@@ -37,13 +40,10 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
   const meta = {
     ...terminalOutput,
     ...(runsLogins && { "terminal-auth": true }),
-    ...(gate?.veto && { [vetoMethod]: true }),
   };
   return {
     ...own,
-    ...(gate === undefined
-      ? handlers(options, sessions)
-      : { requestPermission: gate.permission, permitTool: gate.tool ?? refuseTool, ...services(gate) }),
+    ...handlers(options, sessions, policy),
     elicitationCompleted(elicitationId, notice) {
       visits.get(elicitationId)?.abort();
       own.elicitationCompleted?.(elicitationId, notice);
@@ -51,7 +51,6 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
     _meta: { ...meta, ...own._meta },
     extensions: {
       ...own.extensions,
-      ...(gate?.veto && { requests: { ...vetoes(gate, sessions), ...own.extensions?.requests } }),
       notifications: { ...own.extensions?.notifications, ...takenNotice(options, sessions) },
     },
     ...(elicit === undefined
@@ -62,11 +61,6 @@ export function clientDefinition(options: ManageAgentOptions, sessions: SessionL
         }),
     auth: { terminal: runsLogins },
   };
-}
-
-/** A gate that knows no tools allows none. */
-function refuseTool(): never {
-  throw RequestError.permissionDenied("permission denied: nobody is there to decide about tools");
 }
 
 /** Tells of a session that another client has taken, also while nothing runs in it. */
@@ -109,63 +103,64 @@ function ownPart(options: ManageAgentOptions): Omit<ClientDefinition, "auth" | "
 
 /** The handlers of the app, which gets its own sessions. */
 function handlers(
-  { requestPermission, permitTool, files, terminals, policy }: ManageAgentOptions,
+  { requestPermission, files, terminals, policy: given }: ManageAgentOptions,
   sessions: SessionLookup,
-): Pick<ClientDefinition, "requestPermission" | "permitTool" | "files" | "terminals"> {
+  policy: () => ClientPolicy | undefined,
+): Pick<ClientDefinition, "requestPermission" | "files" | "terminals" | "policy"> {
   const { managed } = sessions;
-  const given = {
+  return optional({
     requestPermission:
       requestPermission &&
       ((...[request, context]: Parameters<typeof requestPermission>) =>
         requestPermission(request, withManaged(context, sessions))),
-    permitTool:
-      permitTool &&
-      ((...[call, context]: Parameters<typeof permitTool>) =>
-        permitTool(call, withManaged(context, sessions))),
     files: typeof files === "function" ? (session: ClientSession) => files(managed(session)) : files,
     terminals:
       typeof terminals === "function" ? (session: ClientSession) => terminals(managed(session)) : terminals,
-    policy: policy && managedPolicy(policy, sessions),
-  };
-  return optional(given);
+    policy: given && managedPolicy(given, sessions, policy),
+  });
 }
 
-function managedPolicy(policy: ClientPolicy, sessions: SessionLookup): ClientPolicy {
+/** It is there before a session is opened. */
+function managedPolicy(
+  given: NonNullable<ManageAgentOptions["policy"]>,
+  sessions: SessionLookup,
+  policy: () => ClientPolicy | undefined,
+): ClientPolicy {
+  const { managed } = sessions;
+  const there = (): ClientPolicy => {
+    const found = policy();
+    if (found === undefined) throw new Error("the agent asked before a session was open");
+    return found;
+  };
+  // a gate is told who asks
+  const known = <Context extends object>(context: Context) => ({ ...context, ...sessions.agent() });
+  const has = (what: "services" | "veto") => typeof given === "function" || given[what] !== undefined;
   return {
-    decide: (request, context) => policy.decide(request, withManaged(context, sessions)),
-    remember: (request, option, context) =>
-      policy.remember?.(request, option, withManaged(context, sessions)),
-    cancel: (session) => policy.cancel?.(sessions.managed(session)),
+    decide: (request, context) => there().decide(request, known(withManaged(context, sessions))),
+    ...(has("services") && {
+      services(session, context) {
+        const made = there().services?.(managed(session), known(context));
+        if (made === undefined) throw new TypeError("the policy gives no services");
+        return made;
+      },
+    }),
+    ...(has("veto") && {
+      veto: async (params, context) =>
+        there().veto?.(params, known(withManaged(context, sessions))) ??
+        Promise.reject(new TypeError("the policy takes no announcements")),
+    }),
+    observe: (session, update) => policy()?.observe?.(managed(session), update),
+    prompted: (session) => policy()?.prompted?.(managed(session)),
+    cancel: (session) => policy()?.cancel?.(managed(session)),
   };
 }
 
-function withManaged(context: RequestContext, { managed }: SessionLookup): RequestContext {
+function withManaged<Context extends { readonly session: ClientSession | undefined }>(
+  context: Context,
+  { managed }: SessionLookup,
+): Context {
   const { session } = context;
   return session === undefined ? context : { ...context, session: managed(session) };
-}
-
-function vetoes(gate: ManagedGate, sessions: SessionLookup): NonNullable<Extensions["requests"]> {
-  return {
-    [vetoMethod]: (params, { signal }) => {
-      const session = sessions.current(vetoSession(params));
-      if (session === undefined)
-        throw new RequestError("session_not_found", `${vetoMethod}: there is no such session`);
-      return gate.veto?.(session, params, signal);
-    },
-  };
-}
-
-/** Files and terminals come from one call per session. */
-function services(gate: ManagedGate): Pick<ClientDefinition, "files" | "terminals"> {
-  if (gate.services === undefined) return {};
-  const made = new WeakMap<ClientSession, ReturnType<NonNullable<ManagedGate["services"]>>>();
-  const of = (session: ClientSession) => {
-    const known = made.get(session) ?? gate.services?.(session);
-    if (known === undefined) throw new TypeError("the gate gives no services");
-    made.set(session, known);
-    return known;
-  };
-  return { files: (session) => of(session).files, terminals: (session) => of(session).terminals };
 }
 
 /** Shows an address with its real host, and declines addresses that a browser should not open. */

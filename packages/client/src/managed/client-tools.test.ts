@@ -74,9 +74,13 @@ test("a call that no rule is about is asked about, and the answer counts (M22)",
 test("an app that decides itself does so with its own session (M22)", patience, async (t) => {
   const seen: unknown[] = [];
   const connected = await reached(t, both, {
-    permitTool({ tool }, { session }) {
-      seen.push([tool, session === open]);
-      if (tool === "wipe") throw new Error("never");
+    policy: {
+      decide(request, { session }) {
+        assert.ok(request.type === "mcp");
+        seen.push([request.tool, session === open]);
+        if (request.tool === "wipe") throw new Error("never");
+        return "allow";
+      },
     },
   });
   const open = await connected.newSession({ cwd: folder(t), tools });

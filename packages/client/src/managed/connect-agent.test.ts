@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { History } from "../history.ts";
 import { connectAgent } from "../index.ts";
-import { permissionPolicy } from "../policy.ts";
 
 const me = { name: "test", version: "1.0.0" };
 
@@ -61,11 +60,6 @@ const wrongOptions: readonly (readonly [string, object, RegExp])[] = [
   ["an empty cwd", { cwd: "" }, /cwd must be absolute, got ""/],
   ["a policy that decides nothing", { policy: {} }, /policy must have a method decide/],
   ["a history of another kind", { history: {} as History }, /expected what openHistory\(\)/],
-  [
-    "files beside a permission policy",
-    { policy: permissionPolicy(), files: {} },
-    /a permission policy brings its own files; leave files out/,
-  ],
   ["no name", { name: "" }, /name must be a string that is not empty/],
 ];
 

@@ -4,17 +4,14 @@ import { isAbsolute } from "node:path";
 import { argumentText } from "@parley/acp/internal";
 import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
-import { hasExactTitles } from "../agents/ready-agents.ts";
-import { guardOf, type PolicyGuard } from "../gate/policy-guard.ts";
+import { type HistoryFile, historyFile } from "../history/history-file.ts";
 import type { HistoryAgent } from "../history/history-record.ts";
-import { recordSessions } from "../history/record-sessions.ts";
-import { recordingHistory } from "../history/recording-history.ts";
+import { recordSessions } from "../history/session-recording.ts";
 import { targetEntry } from "../launch/agent-target.ts";
-import { askThrough } from "./ask-through.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
 import { type ManagedConnection, manageAgent } from "./manage-agent.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
-import type { ManagedGate, Recorder } from "./managed-options.ts";
+import type { Recorder } from "./managed-options.ts";
 
 const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   name: true,
@@ -27,7 +24,6 @@ const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   mcp: true,
   proxies: true,
   mcpReceipt: true,
-  permitTool: true,
   files: true,
   terminals: true,
   strict: true,
@@ -81,19 +77,12 @@ export async function connectAgent(
   options: ConnectAgentOptions,
 ): Promise<ManagedAgent> {
   checkGiven(options);
-  const { policy, history, agents, signal, ...rest } = options;
+  const { history, agents, signal, ...rest } = options;
   const entry = targetEntry(target, agents);
   const started: { agent?: ManagedConnection } = {};
   const warn = (message: string) => options.onEvent?.({ kind: "warning", message });
-  const guard = policy && guardOf(policy);
-  const gate = guard && guardedGate(guard, entry, options, { started, warn });
-  const recorder: Recorder | undefined =
-    history &&
-    recordSessions(
-      recordingHistory(history),
-      () => historyAgent(entry, started.agent),
-      (error) => warn(`a session cannot be stored in the history: ${messageOf(error)}`),
-    );
+  const recorder =
+    history && sessionRecorder(historyFile(history), () => historyAgent(entry, started.agent), warn);
   // the signal is for the start alone: a restart much later is none of its business
   const start = new AbortController();
   const abort = () => start.abort();
@@ -103,7 +92,7 @@ export async function connectAgent(
     started.agent = await manageAgent(entry, {
       ...rest,
       signal: start.signal,
-      ...optional({ gate, recorder, policy: guard === undefined ? policy : undefined }),
+      ...optional({ recorder }),
     });
     return started.agent;
   } finally {
@@ -111,31 +100,22 @@ export async function connectAgent(
   }
 }
 
-interface Started {
-  readonly started: { readonly agent?: ManagedConnection };
-  warn(message: string): void;
-}
-
-function guardedGate(
-  guard: PolicyGuard,
-  entry: AgentEntry,
-  { requestPermission, files, terminals }: ConnectAgentOptions,
-  { started, warn }: Started,
-): ManagedGate {
-  if (files !== undefined || terminals !== undefined) {
-    const what = files === undefined ? "terminals" : "files";
-    throw new TypeError(
-      `connectAgent: a permission policy brings its own ${what}; leave ${what} out, or give another policy`,
-    );
-  }
-  const sessionOf = (sessionId: string) =>
-    started.agent?.sessions.find((session) => session.sessionId === sessionId);
-  const asker =
-    guard.asks || requestPermission === undefined
-      ? undefined
-      : askThrough(requestPermission, { sessionOf, warn });
-  const trustsTitles = () => hasExactTitles(entry, started.agent?.info?.name);
-  return guard.gate({ agent: entry.name, trustsTitles, ...optional({ asker }) });
+function sessionRecorder(
+  history: HistoryFile,
+  agentNow: () => HistoryAgent,
+  warn: (message: string) => void,
+): Recorder {
+  const recorder = recordSessions(
+    async () => history,
+    ({ forks }) => {
+      const agent = agentNow();
+      const original = forks === undefined ? undefined : () => recorder.historyOf(agent, forks);
+      const failed = (error: unknown) =>
+        warn(`a session cannot be stored in the history: ${messageOf(error)}`);
+      return { agent, original, failed };
+    },
+  );
+  return recorder;
 }
 
 /** A command is known by its argv, and called by the name that its agent gives itself. */

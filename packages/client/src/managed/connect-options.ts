@@ -1,6 +1,6 @@
 // The options and events of a managed agent.
 
-import type { ClientDefinition, ClientPolicy, ElicitationResponse, RequestContext } from "@parley/acp";
+import type { ClientDefinition, ElicitationResponse, RequestContext } from "@parley/acp";
 import type { AgentSpec } from "../agents/agent-spec.ts";
 import type { History } from "../history/history.ts";
 import type { AgentSandbox } from "../launch/agent-sandbox.ts";
@@ -40,7 +40,7 @@ export type ManagedAgentEvent =
  * Everything that `client()` takes except `auth`, and settings for starting, watching and recording the agent. `name`
  * and `version` are those of your app.
  */
-export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit" | "policy"> {
+export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "elicit"> {
   /** Shows a form, or an address to visit. Without it, agents are told that the client supports neither. */
   readonly elicit?:
     | ((
@@ -85,11 +85,6 @@ export interface ConnectAgentOptions extends Omit<ClientDefinition, "auth" | "el
    * The first pause if the agent does not name one, in milliseconds; each further one is twice as long. Default 1,000.
    */
   readonly backoffMs?: number | undefined;
-  /**
-   * Decides what the agent may do. The policy of `permissionPolicy()` in `@parley/client/policy` provides guarded files
-   * and terminals; with any other policy, `files` and `terminals` are served as in `client()`.
-   */
-  readonly policy?: ClientPolicy | undefined;
   /** Records all sessions. It stays open when the agent is closed. */
   readonly history?: History | undefined;
   /** Agents that can be named in addition to the ready ones, such as those of the config file. */

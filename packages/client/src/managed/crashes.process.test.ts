@@ -24,11 +24,9 @@ test(
     );
     const asked = Promise.withResolvers<AbortSignal>();
     const { agent } = await managed(t, entry, {
-      gate: {
-        permission: (_ask, { signal }) => {
-          asked.resolve(signal);
-          return new Promise(() => undefined);
-        },
+      requestPermission: (_ask, { signal }) => {
+        asked.resolve(signal);
+        return new Promise(() => undefined);
       },
     });
     const session = await agent.loadSession("old", { cwd });

@@ -1,32 +1,9 @@
-// What a managed agent takes of its caller beside the public options: a gate, a recorder, the setup of a session.
+// What a managed agent takes of its caller beside the public options: a policy, a recorder, the setup of a session.
 
-import type {
-  ClientDefinition,
-  ClientSession,
-  Entry,
-  SessionOptions,
-  SessionUpdate,
-  Terminals,
-} from "@parley/acp";
-import type { ClientFiles } from "@parley/acp/model";
+import type { ClientPolicy, Entry, SessionOptions } from "@parley/acp";
 import type { SessionSetup } from "../agents/agent-spec.ts";
 import type { ReachOptions } from "../launch/launch-agent.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
-
-/** Decides what an agent may do, and does it. */
-export interface ManagedGate {
-  readonly permission: NonNullable<ClientDefinition["requestPermission"]>;
-  /** Files and terminals of a session; called once per session. Without it neither is offered. */
-  services?(session: ClientSession): { readonly files: ClientFiles; readonly terminals: Terminals };
-  /** Called before a tool of this client runs for a session. Rejects with RequestError "permission_denied". */
-  tool?: ClientDefinition["permitTool"];
-  /** Answers `_parley.dev/veto` (docs/policy.md). Without it agents are not asked to announce their effects. */
-  veto?(session: ClientSession, params: unknown, signal: AbortSignal): Promise<object>;
-  /** Called for each update, when the user cancels, and before a prompt is sent. */
-  observe?(session: ClientSession, update: SessionUpdate): void;
-  cancelled?(session: ClientSession): void;
-  prompted?(session: ClientSession): void;
-}
 
 /** The facts of a session for a history. */
 export interface RecordedSession {
@@ -53,9 +30,9 @@ export interface Recorder {
 }
 
 /** The options of a managed agent whose policy and history are in the caller's hands. */
-export interface ManageAgentOptions extends Omit<ConnectAgentOptions, "history" | "agents"> {
-  /** In place of `requestPermission`, `files` and `terminals`. */
-  readonly gate?: ManagedGate | undefined;
+export interface ManageAgentOptions extends Omit<ConnectAgentOptions, "history" | "agents" | "policy"> {
+  /** A function is called once, while the first process of the agent starts. */
+  readonly policy?: ClientPolicy | (() => Promise<Required<ClientPolicy>>) | undefined;
   readonly recorder?: Recorder | undefined;
   /** The environment from which the agent gets its variables. Default `process.env`. */
   readonly inherited?: Readonly<Record<string, string | undefined>> | undefined;

@@ -1,6 +1,6 @@
 // Runs an agent: starts it on demand, restarts it after a crash or a login, and gives up when it crashes too often.
 
-import { ConnectionError } from "@parley/acp";
+import { type ClientPolicy, ConnectionError } from "@parley/acp";
 import { optional, sleep } from "@parley/acp/jsonrpc";
 import type { AuthStatus } from "@parley/acp/model";
 import type { AgentEntry } from "../agents/agent-spec.ts";
@@ -46,6 +46,7 @@ export class ManagedProcess {
   #loggingIn: Promise<Custom> | undefined;
   #closing: Promise<void> | undefined;
   #isPaused = false;
+  #policy: ClientPolicy | undefined;
   readonly #authListeners = new Set<(status: AuthStatus) => void>();
   /** Counts the entries that came from it. */
   #activity = 0;
@@ -262,15 +263,18 @@ export class ManagedProcess {
     // the start may have another reason than the last crash
     const again = this.#recentCrashes().length - 1;
     if (again > 0) await sleep(Math.min(backoffMs * 2 ** (again - 1), longestPauseMs), this.#stop.signal);
-    const definition = clientDefinition(options, this.#sessions);
+    const definition = clientDefinition(options, this.#sessions, () => this.#policy);
     const launched = await launchAgent(this.entry, {
       definition,
       env: { ...env, ...this.#credentials },
       ...optional({ cwd, inherited, sandbox, onEvent, kill, front, signal }),
     });
-    if (this.#closing !== undefined) {
+    try {
+      this.#policy ??= await (typeof options.policy === "function" ? options.policy() : options.policy);
+      if (this.#closing !== undefined) throw this.#closedError();
+    } catch (error) {
       await launched.close();
-      throw this.#closedError();
+      throw error;
     }
     this.#launched = launched;
     this.#latest = launched.agent;

@@ -317,12 +317,10 @@ test(
         tap: (direction, text) =>
           direction === "out" && /"id":"(?:one|two|late)"/.test(text) && answers.push(text),
       },
-      gate: {
-        permission: (_, { signal }) => {
-          open.push(signal);
-          if (open.length === 2) prompt.cancel();
-          return new Promise(() => undefined);
-        },
+      requestPermission: (_, { signal }) => {
+        open.push(signal);
+        if (open.length === 2) prompt.cancel();
+        return new Promise(() => undefined);
       },
     });
     const session = await agent.newSession({ cwd });

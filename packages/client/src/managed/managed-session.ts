@@ -158,7 +158,6 @@ export class ManagedSession implements ClientSession {
     const { inner } = this;
     if (prompts.length === 0 && inner !== undefined) {
       // the agent may work without a prompt
-      this.#process.options.gate?.cancelled?.(inner);
       inner.cancel(custom);
     }
     for (const prompt of prompts) prompt.cancel();
@@ -329,7 +328,7 @@ export class ManagedSession implements ClientSession {
   }
 
   async #attempt(prompt: ManagedPrompt): Promise<Attempt> {
-    const { cancelTimeoutMs = 5_000, gate } = this.#process.options;
+    const { cancelTimeoutMs = 5_000 } = this.#process.options;
     const watch = new SilenceWatch(this.#process);
     let isReopening = true;
     try {
@@ -337,10 +336,8 @@ export class ManagedSession implements ClientSession {
       isReopening = false;
       if (prompt.signal.aborted) return { outcome: { stopReason: "cancelled" } };
       this.#activation.beginPrompt();
-      prompt.signal.addEventListener("abort", () => gate?.cancelled?.(session), { once: true });
       this.#silence = watch;
       watch.heard();
-      gate?.prompted?.(session);
       const outcome = await prompt.sendTo(session, cancelTimeoutMs, () => this.#stuck(cancelTimeoutMs));
       if (outcome.stopReason !== "error") return { outcome };
       return { outcome, failure: outcome.error ?? { code: 0, message: "error" } };

@@ -4,6 +4,7 @@ import { ConnectionError } from "@parley/acp";
 import { argumentText, normalPath } from "@parley/acp/internal";
 import { abortable, isObject } from "@parley/acp/jsonrpc";
 import type { AgentEntry } from "../agents/agent-spec.ts";
+import { hasExactTitles } from "../agents/ready-agents.ts";
 import { wantedSandbox } from "../launch/agent-sandbox.ts";
 import type { SessionLookup } from "./client-definition.ts";
 import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
@@ -102,8 +103,10 @@ export class ManagedSessions {
   #lookup(process: () => ManagedProcess): SessionLookup {
     const own = () => [...this.#processOf].flatMap(([session, its]) => (its === process() ? [session] : []));
     return {
-      current: (sessionId) =>
-        own().find((each) => each.sessionId === sessionId && this.#open.has(each))?.inner,
+      agent() {
+        const { entry, latest } = process();
+        return { agent: entry.name, exactTitles: hasExactTitles(entry, latest.info?.name) };
+      },
       managed: (session) =>
         own().find((each) => each.inner === session || each.sessionId === session.sessionId) ?? session,
       taken: (sessionId) =>

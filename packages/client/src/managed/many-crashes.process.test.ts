@@ -11,13 +11,13 @@ import { rules } from "../../test/support/gate-probe.ts";
 import { managed, patience, runs } from "../../test/support/managed-probe.ts";
 import { openHistory } from "../history.ts";
 import {
-  type ManagedGate,
+  historyFile,
+  type ManageAgentOptions,
   type ManagedPrompt,
   type ManagedSession,
-  managedRecorder,
-  permissionGate,
-  recordingHistory,
+  recordSessions,
 } from "../internal.ts";
+import { permissionGate } from "../policy.ts";
 
 const rounds = inSoak(3, 20);
 const cwd = tmpdir();
@@ -55,9 +55,9 @@ const points: Readonly<Record<CrashPoint, Expected>> = {
 };
 
 const terminals = permissionGate({ rules: rules("allow exec **") });
-const gate: ManagedGate = {
-  permission: ({ options }) => options[0]?.optionId,
-  services: (session) => terminals.services(session),
+const asked: Pick<ManageAgentOptions, "requestPermission" | "policy"> = {
+  requestPermission: ({ options }) => options[0]?.optionId,
+  policy: { decide: () => "ask", services: (session) => terminals.services(session) },
 };
 
 suite("an agent that is killed", { concurrency: 4 }, () => {
@@ -66,11 +66,14 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       const crashing = crashingAgent(t, point);
       const path = join(crashing.folder, "history");
       const failed = (error: unknown) => assert.fail(String(error));
-      const history = recordingHistory(openHistory({ path, failed }));
-      const recorder = managedRecorder(history, { agent: { name: "crashing" }, failed });
+      const history = historyFile(openHistory({ path, failed }));
+      const recorder = recordSessions(
+        async () => history,
+        () => ({ agent: { name: "crashing" }, failed }),
+      );
       const deaths = tally();
       const { agent } = await managed(t, crashing.entry, {
-        gate,
+        ...asked,
         recorder,
         maxRestarts: 1_000,
         backoffMs: 0,
@@ -92,8 +95,8 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
         assert.equal(session.sessionId, "old");
       }
 
+      const { id } = recorder.of("old") ?? assert.fail("it is recorded");
       await agent.close();
-      await recorder.close();
       await history.close();
       assert.equal(crashing.lives().length, 1 + (expected.isStart ? 2 : 1) * rounds);
       assert.deepEqual(crashing.pids().filter(runs), []);
@@ -101,8 +104,7 @@ suite("an agent that is killed", { concurrency: 4 }, () => {
       const stored = openHistory({ path });
       t.after(() => stored.close());
       const kept: Entry[] = [];
-      for await (const entry of stored.entries(recorder.id ?? assert.fail("it was recorded")))
-        kept.push(entry);
+      for await (const entry of stored.entries(id ?? assert.fail("it was recorded"))) kept.push(entry);
       const once = `${expected.history} ${whole}`.trim();
       assert.equal(gist(kept), Array.from({ length: rounds }, () => once).join(" "));
     });

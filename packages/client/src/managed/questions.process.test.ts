@@ -106,38 +106,43 @@ test("with nobody there, no forms are offered and permissions are refused at onc
   assert.equal(said.join(""), "none refused");
 });
 
-test("a gate decides about permissions and serves files, made once for each session", patience, async (t) => {
-  const steps = [
-    { read: "/a/b.txt", as: "text" },
-    { say: "{{text}} " },
-    { ask: "may I?", on: { allowed: say("allowed") } },
-  ];
-  const { entry } = scripted(t, { play: { editions: ["v1"], otherwise: steps as never } });
-  let made = 0;
-  const { agent } = await managed(t, entry, {
-    gate: {
-      permission: ({ options }) => options[0]?.optionId,
-      services: () => {
-        made += 1;
-        return {
-          files: {
-            canRead: true,
-            canWrite: true,
-            readText: async () => "unsaved",
-            writeText: async () => undefined,
-          },
-          terminals: { create: () => Promise.reject(new Error("no terminals")) },
-        };
+test(
+  "a policy decides about permissions and serves files, made once for each session",
+  patience,
+  async (t) => {
+    const steps = [
+      { read: "/a/b.txt", as: "text" },
+      { say: "{{text}} " },
+      { ask: "may I?", on: { allowed: say("allowed") } },
+    ];
+    const { entry } = scripted(t, { play: { editions: ["v1"], otherwise: steps as never } });
+    let made = 0;
+    const { agent } = await managed(t, entry, {
+      requestPermission: ({ options }) => options[0]?.optionId,
+      policy: {
+        decide: () => "ask",
+        services: () => {
+          made += 1;
+          return {
+            files: {
+              canRead: true,
+              canWrite: true,
+              readText: async () => "unsaved",
+              writeText: async () => undefined,
+            },
+            terminals: { create: () => Promise.reject(new Error("no terminals")) },
+          };
+        },
       },
-    },
-  });
-  const said: string[] = [];
-  const session = await agent.newSession({ cwd, onUpdate: (update) => said.push(textOf(update)) });
-  await session.prompt("go").result;
-  await session.prompt("go").result;
-  assert.equal(said.join(""), "unsaved allowedunsaved allowed");
-  assert.equal(made, 1);
-});
+    });
+    const said: string[] = [];
+    const session = await agent.newSession({ cwd, onUpdate: (update) => said.push(textOf(update)) });
+    await session.prompt("go").result;
+    await session.prompt("go").result;
+    assert.equal(said.join(""), "unsaved allowedunsaved allowed");
+    assert.equal(made, 1);
+  },
+);
 
 const select = (
   configId: string,

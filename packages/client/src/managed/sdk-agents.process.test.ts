@@ -7,7 +7,6 @@ import type { SessionUpdate } from "@parley/acp";
 import { commandEntry } from "@parley/client/launch";
 import { programCommand } from "../../../acp/test/support/programs.ts";
 import { managed, patience } from "../../test/support/managed-probe.ts";
-import type { ManagedGate } from "../internal.ts";
 
 const cwd = tmpdir();
 
@@ -20,14 +19,11 @@ for (const version of [1, 2] as const) {
     async (t) => {
       const logins: string[] = [];
       const asked: string[] = [];
-      const gate: ManagedGate = {
-        permission: ({ title, options }) => {
+      const { agent, kinds, crashed } = await managed(t, entry, {
+        requestPermission({ title, options }) {
           asked.push(title);
           return options[0]?.optionId;
         },
-      };
-      const { agent, kinds, crashed } = await managed(t, entry, {
-        gate,
         asker: {
           async chooseLogin(methods) {
             logins.push(...methods.map(({ kind }) => kind));

@@ -165,10 +165,7 @@ export class SessionActivation {
         const filter = new EntryFilter(what, this.#session.deliver);
         this.#filter?.stop();
         this.#filter = filter;
-        const onEntry = (entry: Entry): void => {
-          this.#observe(entry);
-          filter.entry(entry);
-        };
+        const onEntry = (entry: Entry): void => filter.entry(entry);
         const work = call(launched.agent, { ...place, ...first, onEntry });
         const answered = reportWaiting({ what: "session", timeoutMs }, launched.stderrTail, onEvent);
         const session = await withTimeout(timeoutMs, work).finally(answered);
@@ -202,11 +199,5 @@ export class SessionActivation {
   /** For whoever does not look at `setupProblems`. */
   reportProblems(): void {
     for (const { message } of this.problems) this.#process.options.onEvent?.({ kind: "warning", message });
-  }
-
-  /** A question may name a tool call by its id alone, so the gate sees the updates. */
-  #observe(entry: Entry): void {
-    if (entry.kind === "update" && this.#inner !== undefined)
-      this.#process.options.gate?.observe?.(this.#inner, entry.update);
   }
 }

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { commandSubject } from "@parley/client/policy";
+import { commandSubject, permissionGate } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
 import type { RuleSubject } from "../policy.ts";
 
 const cwd = "/nowhere/w";

@@ -15,7 +15,9 @@ import type { PathMatcher } from "./path-pattern.ts";
 import type { Rule, RuleOrigin } from "./rule.ts";
 import { ruleText } from "./rule-text.ts";
 
+/** What the rules say about an operation. */
 export interface Verdict {
+  /** The strictest that applies. */
   readonly effect: RuleEffect;
   /** The rule that fired; absent where a default did. */
   readonly rule?: Rule;

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { enforcementOf, parsePolicy, parseRule, ruleText } from "@parley/client/policy";
+import { enforcementOf, parsePolicy, parseRule, permissionGate, ruleText } from "@parley/client/policy";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
 import { RuleError, type RuleSubject } from "../policy.ts";
 
 const session = { sessionId: "s", cwd: "/nowhere/w", roots: ["/nowhere/w"] };

@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { commandSubject } from "@parley/client/policy";
+import { commandSubject, permissionGate } from "@parley/client/policy";
 import { hiddenCommands, hiddenNames, startedByOthers } from "../../test/security/shell-tricks.ts";
 import { folder, rules } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
 
 // How a line hides what it runs. The security tests show that each of these works in a shell.
 

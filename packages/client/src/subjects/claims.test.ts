@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parseRule } from "@parley/client/policy";
+import { parseRule, permissionGate } from "@parley/client/policy";
 import { folder } from "../../test/support/gate-probe.ts";
-import { permissionGate } from "../internal.ts";
 import type { RuleSubject } from "../policy.ts";
 import { claimsOf } from "./claims.ts";
 

@@ -8,8 +8,7 @@ import { type TestContext, test } from "node:test";
 import { client } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
 import { agentPeer, type PermissionOption, type SessionUpdate } from "@parley/acp/v1";
-import { parseRule } from "@parley/client/policy";
-import { permissionGate } from "../../src/internal.ts";
+import { parseRule, permissionGate } from "@parley/client/policy";
 import { type PermissionQuestion, permissionPolicy, type RuleSubject } from "../../src/policy.ts";
 import { joinWords } from "../../src/subjects/command-words.ts";
 

@@ -16,7 +16,8 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp/model";
 import type { CommandEntry } from "@parley/client/launch";
-import { type Gate, type GateOptions, manageAgent, permissionGate } from "../../src/internal.ts";
+import { manageAgent } from "../../src/internal.ts";
+import { type Gate, type GateOptions, permissionGate } from "../../src/policy.ts";
 
 /** What the agent is told to do. */
 export type Attempt =
@@ -110,7 +111,7 @@ export async function hostile(
     name: "test",
     version: "1.0.0",
     editions: ["v1"],
-    gate,
+    policy: gate,
   });
   t.after(() => agent.close());
   let said = "";

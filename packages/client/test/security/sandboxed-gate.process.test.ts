@@ -7,12 +7,13 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import type { PermissionRequest } from "@parley/acp";
 import type { CreateTerminalOptions } from "@parley/acp/model";
-import type { Rule } from "@parley/client/policy";
+import { type GateOptions, permissionGate, type Rule } from "@parley/client/policy";
 import { workspaceSettings } from "@parley/client/trust";
 import { inSandbox, withHosts } from "../../../sandbox/test/support/required-sandbox.ts";
 import { put, workplace } from "../../../sandbox/test/support/workplace.ts";
-import { directoryIdentity, type GateOptions, permissionGate } from "../../src/internal.ts";
+import { directoryIdentity } from "../../src/internal.ts";
 import type { PermissionQuestion, PermissionReply } from "../../src/policy.ts";
 import { rules } from "../support/gate-probe.ts";
 import { tally } from "./hostile-probe.ts";
@@ -181,7 +182,7 @@ test(
     const questions: PermissionQuestion[] = [];
     const reviewed: string[] = [];
     const off = { command: "touch", args: ["left"], _meta: { "_parley.dev/sandbox": "off" } };
-    const { run, asked, work, gate, session } = place(
+    const { run, asked, work, session } = place(
       t,
       {
         rules: rules("allow exec touch left", "allow exec **", "allow *"),
@@ -210,19 +211,23 @@ test(
     const context = {
       session,
       signal: new AbortController().signal,
-    } as unknown as Parameters<typeof gate.permission>[1]; // the gate needs no more of it
+    };
     const subject = {
       type: "tool_call",
       toolCall: { toolCallId: "t", kind: "execute", rawInput: { command: "touch left" } },
     };
     const options = [{ optionId: "y", name: "Yes", kind: "allow_once" }];
-    const ask = { title: "t", options, subject } as unknown as Parameters<typeof gate.permission>[0]; // as the wire has it
+    const ask = { title: "t", options, subject } as unknown as PermissionRequest; // as the wire has it
     const strict = permissionGate({
       sandbox: { profile: "workspace" },
       asker: { permission: ({ subjects }) => (subjects[0]?.origin === "claim" ? "allow:once" : undefined) },
     });
     const _meta = { "_parley.dev/scope": "once" };
-    assert.deepEqual(await strict.permission(ask, context), { outcome: "selected", optionId: "y", _meta });
+    assert.deepEqual(await strict.decide({ type: "permission", request: ask }, context), {
+      outcome: "selected",
+      optionId: "y",
+      _meta,
+    });
     const { terminals } = strict.services(session);
     t.after(() => terminals.close());
     await assert.rejects(terminals.create(off), /nobody answered/);

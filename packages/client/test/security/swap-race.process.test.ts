@@ -7,8 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { RequestError } from "@parley/acp";
-import { parseRule } from "@parley/client/policy";
-import { permissionGate } from "../../src/internal.ts";
+import { parseRule, permissionGate } from "@parley/client/policy";
 import { ground, secret, tally } from "./hostile-probe.ts";
 
 const seconds = Number(process.env["PARLEY_RACE_SECONDS"] ?? 5) / 5;

@@ -6,8 +6,14 @@ import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { type AgentDefinition, agent, type ClientSession, client } from "@parley/acp";
 import { memoryPair } from "@parley/acp/transport";
-import { parseRule, type Rule, type RuleEffect } from "@parley/client/policy";
-import { type Gate, type GateOptions, permissionGate } from "../../src/internal.ts";
+import {
+  type Gate,
+  type GateOptions,
+  parseRule,
+  permissionGate,
+  type Rule,
+  type RuleEffect,
+} from "@parley/client/policy";
 
 /** All kinds of tool calls. */
 export const toolKinds = [
@@ -63,14 +69,11 @@ export async function talk(
     name: "probe",
     version: "1.0.0",
     editions: ["v1"],
-    requestPermission: gate.permission,
-    files: (each) => gate.services(each).files,
-    terminals: (each) => gate.services(each).terminals,
+    policy: gate,
     log: () => undefined,
   }).connect(near);
   t.after(() => connected.close());
   const session = await connected.newSession({ cwd });
-  session.onUpdate((update) => gate.observe(session, update));
   return {
     gate,
     session,

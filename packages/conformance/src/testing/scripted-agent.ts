@@ -250,11 +250,13 @@ function storeWith({ sessions = [] }: AgentScenario): SessionStore {
       ...times,
       ...optional({ title }),
     });
+    const claim = { sessionId, epoch: 1 };
     void store.append(
-      sessionId,
+      claim,
+      0,
       entries.map((body, index) => serializeEntry({ format: entryFormat, seq: index + 1, time, ...body })),
     );
-    void store.release(sessionId);
+    void store.release(claim);
   }
   return store;
 }

@@ -217,3 +217,23 @@ test("wrong tools are refused with what was expected", () => {
     /tool a: run: expected a function, got nothing/,
   );
 });
+
+for (const [which, make] of [
+  ["@modelcontextprotocol/server", McpServer],
+  ["@modelcontextprotocol/sdk", OlderServer],
+] as const) {
+  test(`what an McpServer of ${which} asks itself is refused with a sentence, and its call goes on (M16)`, async () => {
+    const own = new make({ name: "asking", version: "1" });
+    // as: both have the same method
+    (own as McpServer).registerTool("ask", { description: "Asks." }, async () => {
+      const refused: unknown = await own.server.ping().catch((error: unknown) => error);
+      return { content: [{ type: "text", text: String(refused) }] };
+    });
+    const server = provider(own);
+    assert.match(
+      JSON.stringify(await ask(server, "tools/call", calling("ask"))),
+      /ping: nobody can answer requests of this server|.ping. cannot be sent while serving/,
+    );
+    await server.close?.();
+  });
+}

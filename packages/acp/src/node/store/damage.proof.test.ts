@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { claimedSessions } from "../../../test/support/claimed-sessions.ts";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
 import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
@@ -10,9 +11,10 @@ const patience = { timeout: 120_000 };
 async function storeWithTwo(): Promise<string> {
   const path = freshPath();
   const store = sqliteStore({ path });
+  const sessions = claimedSessions(store);
   for (const id of ["good", "bad"]) {
-    await store.create(recordOf(id));
-    await store.append(id, [...promptsFrom(1, 200), promptAt(201, "long ".repeat(20_000)), promptAt(202)]);
+    await sessions.create(recordOf(id));
+    await sessions.append(id, [...promptsFrom(1, 200), promptAt(201, "long ".repeat(20_000)), promptAt(202)]);
   }
   await store.close();
   return path;
@@ -49,6 +51,7 @@ for (const [what, sql, place] of [
     const path = await storeWithTwo();
     withSqlite(path, (db) => db.exec(sql));
     const store = sqliteStore({ path });
+    const sessions = claimedSessions(store);
     await assert.rejects(collect(store, "bad"), (error: Error & { kind?: string; sessionId?: string }) => {
       assert.equal(error.kind, "damaged");
       assert.equal(error.sessionId, "bad");
@@ -66,7 +69,7 @@ for (const [what, sql, place] of [
       problems.map(({ sessionId }) => sessionId),
       ["bad"],
     );
-    await store.delete("bad");
+    await sessions.delete("bad");
     assert.deepEqual(await store.verify(), []);
     await store.close();
   });
@@ -83,10 +86,14 @@ test(
       path,
       log: (level, message, fields) => logged.push([level, message, fields]),
     });
-    assert.deepEqual((await store.list()).sessions, [recordOf("good")]);
+    const sessions = claimedSessions(store);
+    assert.deepEqual(
+      (await store.list()).sessions.map(({ sessionId }) => sessionId),
+      ["good"],
+    );
     assert.deepEqual(logged, [["warn", "a damaged session is left out", { sessionId: "bad" }]]);
     await assert.rejects(store.get("bad"), { kind: "damaged", sessionId: "bad" });
-    await store.delete("bad");
+    await sessions.delete("bad");
     await store.close();
   },
 );
@@ -127,14 +134,15 @@ test(
   async () => {
     const path = freshPath();
     const store = sqliteStore({ path, maxBytes: 512 * 1024 });
-    await store.create(recordOf("a"));
-    await store.create(recordOf("b"));
-    await store.append("b", [promptAt(1, noise(60_000))]);
+    const sessions = claimedSessions(store);
+    await sessions.create(recordOf("a"));
+    await sessions.create(recordOf("b"));
+    await sessions.append("b", [promptAt(1, noise(60_000))]);
     let stored = 0;
     const full = { code: -32067, data: { reason: "no_space" } };
     await assert.rejects(async () => {
       for (;;) {
-        await store.append("a", [promptAt(stored + 1, noise(30_000))]);
+        await sessions.append("a", [promptAt(stored + 1, noise(30_000))]);
         stored++;
       }
     }, full);
@@ -142,12 +150,12 @@ test(
     assert.equal((await collect(store, "a")).length, stored);
     // A small one that shares the transaction of a large one still finds room.
     const [large, small] = await Promise.allSettled([
-      store.append("a", [promptAt(stored + 1, noise(60_000))]),
-      store.append("b", [promptAt(2)]),
+      sessions.append("a", [promptAt(stored + 1, noise(60_000))]),
+      sessions.append("b", [promptAt(2)]),
     ]);
     assert.deepEqual([large.status, small.status], ["rejected", "fulfilled"]);
-    await store.delete("b");
-    await store.append("a", [promptAt(stored + 1)]);
+    await sessions.delete("b");
+    await sessions.append("a", [promptAt(stored + 1)]);
     assert.equal((await collect(store, "a")).length, stored + 1);
     assert.deepEqual(await store.verify(), []);
     await store.close();

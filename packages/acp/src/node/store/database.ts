@@ -4,7 +4,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { checkVersion } from "./schema.ts";
 import { breaksConnection, isBusy, StoreError, translated, unavailable } from "./store-error.ts";
-import { checkSameFile, type FileIdentity, identityOf } from "./store-file.ts";
+import { checkSameFile, type FileIdentity, identityOf, synced, unsynced } from "./store-file.ts";
 
 /** The values of a row, in the order of the columns that were selected. */
 export type List = readonly (SQLOutputValue | undefined)[];
@@ -14,8 +14,18 @@ export type Row = Record<string, SQLOutputValue>;
 interface Change {
   /** May throw RequestError or StoreError, but only before it has written anything. May be run again. */
   readonly make: () => unknown;
+  readonly isSynced: boolean;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** How a store uses its file. */
+export interface DatabaseUse {
+  readonly path: string;
+  /** Sees only the sessions of this tenant. */
+  readonly tenant: string;
+  /** Whether every transaction waits for the disk. */
+  readonly isSynced: boolean;
 }
 
 /** Changes per transaction, so that a long queue does not block the process for long. */
@@ -23,19 +33,28 @@ const largestBatch = 512;
 
 export class Database {
   readonly path: string;
+  readonly tenant: string;
   /** Whether the connection is lost and the file must be opened again. */
   isBroken = false;
   readonly #db: DatabaseSync;
+  readonly #isSynced: boolean;
   readonly #file: FileIdentity | undefined;
   readonly #statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
   #changes: Change[] = [];
   #isScheduled = false;
   #isStoring = false;
 
-  constructor(db: DatabaseSync, path: string) {
+  constructor(db: DatabaseSync, { path, tenant, isSynced }: DatabaseUse) {
     this.#db = db;
     this.path = path;
+    this.tenant = tenant;
+    this.#isSynced = isSynced;
     this.#file = identityOf(path);
+  }
+
+  /** Changes whenever another connection has stored something. */
+  get version(): unknown {
+    return this.get("PRAGMA data_version")?.["data_version"];
   }
 
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
@@ -76,11 +95,14 @@ export class Database {
     return { changes: Number(changes), key: Number(lastInsertRowid) };
   }
 
-  /** Queues a change for the transaction of this turn of the event loop; resolves when it is committed. */
-  change<T>(make: () => T): Promise<T> {
+  /**
+   * Queues a change for the transaction of this turn of the event loop; resolves when it is committed. With `isSynced` the
+   * transaction waits for the disk.
+   */
+  change<T>(make: () => T, isSynced = false): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     // as: `resolve` gets the result of this `make`
-    this.#changes.push({ make, resolve: resolve as (result: unknown) => void, reject });
+    this.#changes.push({ make, isSynced, resolve: resolve as (result: unknown) => void, reject });
     this.#schedule();
     return promise;
   }
@@ -116,11 +138,14 @@ export class Database {
 
   #store(batch: readonly Change[]): void {
     const settle: (() => void)[] = [];
+    const isSynced = !this.#isSynced && batch.some((change) => change.isSynced);
     let hasBegun = false;
     this.#isStoring = true;
     try {
       this.#checkOpen();
       checkSameFile(this.path, this.#file);
+      // not possible inside the transaction
+      if (isSynced) this.#db.exec(synced);
       this.#db.exec("BEGIN IMMEDIATE");
       hasBegun = true;
       checkVersion(Number(this.get("PRAGMA user_version")?.["user_version"]), this.path);
@@ -131,6 +156,7 @@ export class Database {
       return;
     } finally {
       this.#isStoring = false;
+      if (isSynced && this.#db.isOpen) this.#db.exec(unsynced);
     }
     for (const done of settle) done();
   }

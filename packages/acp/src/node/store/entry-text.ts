@@ -1,7 +1,6 @@
 // Separates long strings (images, files) from the text of entries, so that equal ones are stored once.
 
-import type { ContentBlock } from "../../model/content.ts";
-import { entryFormat, parseEntry, serializeEntry, upgradeEntry } from "../../model/entry-format.ts";
+import { entryFormat, serializeEntry, upgradeEntry } from "../../model/entry-format.ts";
 import type { StoredEntry } from "../../model/store.ts";
 
 /** Strings and texts above this many characters are stored separately. */
@@ -82,46 +81,4 @@ function put(root: unknown, path: Path, text: string): void {
 /** Unlike an assignment, works for the key `__proto__`. */
 function setOwn(target: object, key: string | number, value: unknown): void {
   Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-}
-
-export interface SpokenText {
-  readonly text: string;
-  /** Chunks of one message are searched as one text. */
-  readonly messageId: string;
-  readonly isChunk: boolean;
-}
-
-/** Whether an entry may have text of the user or the agent; thoughts, tools and plans are not searched. */
-export function isSpoken({ format, kind, tag }: StoredEntry): boolean {
-  // written by a later version: only that one knows where its text is
-  if (format > entryFormat) return false;
-  return kind === "prompt" || tag === "agent_message_chunk" || tag === "agent_message";
-}
-
-/** The text of the user or the agent in an entry. */
-export function spokenText(stored: StoredEntry): SpokenText | undefined {
-  if (!isSpoken(stored)) return undefined;
-  const entry = parseEntry(stored);
-  if (entry.kind === "prompt") return spoken(entry.prompt, entry.messageId, false);
-  if (entry.kind !== "update") return undefined;
-  const { update } = entry;
-  if (update.sessionUpdate === "agent_message_chunk") {
-    // as: an update with a known tag has been decoded
-    return spoken([update.content as ContentBlock], String(update.messageId), true);
-  }
-  if (update.sessionUpdate !== "agent_message") return undefined;
-  // as: likewise
-  return spoken((update.content ?? []) as readonly ContentBlock[], String(update.messageId), false);
-}
-
-function spoken(
-  blocks: readonly ContentBlock[],
-  messageId: string,
-  isChunk: boolean,
-): SpokenText | undefined {
-  const texts = blocks.flatMap((block) =>
-    block.type === "text" && typeof block.text === "string" ? [block.text] : [],
-  );
-  const text = texts.join("\n");
-  return text === "" ? undefined : { text, messageId, isChunk };
 }

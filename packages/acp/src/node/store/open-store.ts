@@ -2,54 +2,88 @@
 
 import { resolve } from "node:path";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import {
+  checkBatch,
+  checkCommand,
+  cursorAfter,
+  forked,
+  type ListPosition,
+  outOfSequence,
+  pageSize,
+  positionFromCursor,
+  rangeOf,
+} from "../../log/store-rules.ts";
 import type {
+  AppendOptions,
+  Claim,
+  ClaimOptions,
+  Command,
+  ReadRange,
+  SessionPage,
   SessionPatch,
   SessionQuery,
   SessionRecord,
-  SessionRecordPage,
+  StoredCommand,
   StoredEntry,
+  StoredSession,
 } from "../../model/store.ts";
-import {
-  checkSequence,
-  cursorAfter,
-  forked,
-  pageSize,
-  patched,
-  positionFromCursor,
-} from "../../model/store-rules.ts";
+import { seenBy, setSeen, settle, submit } from "./command-rows.ts";
 import { Database } from "./database.ts";
-import { addEntries, newEntry, readPages, removeEntries } from "./entry-rows.ts";
+import { addEntries, hasEntries, newEntry } from "./entry-rows.ts";
+import { fillOlderAgents, hasOlderAgents } from "./older-agents.ts";
+import { pruneStep } from "./prune.ts";
+import { lastEndUpTo, readPages } from "./read-entries.ts";
+import { checkHeld, claim, claimOf, holdingFrom, release, renew, unlinkSession } from "./session-claims.ts";
 import {
   addSession,
-  checkHeldHere,
-  claim,
   findSession,
   knownSession,
   listSessions,
+  patchSession,
   recordOf,
-  release,
   type SessionRow,
-  storeRecord,
-  unlinkSession,
+  sessionByKey,
+  sessionOfAgent,
+  storedSession,
 } from "./session-rows.ts";
 import { StoreError, translated } from "./store-error.ts";
 import { defaultBusyTimeoutMs, openFile } from "./store-file.ts";
+import { StoreFollowers } from "./store-followers.ts";
 import type { SearchHit, SearchOptions, SqliteStoreOptions, StoreProblem } from "./store-options.ts";
-import { indexStep, searchIndex, unindex } from "./text-index.ts";
+import { indexStep, matchesOf, matchIn, searchIndex } from "./text-index.ts";
 
 /** Pages to return to the file system after a deletion, in a few milliseconds. */
 const vacuumedPages = 2_000;
 
+/** Rows that a list by text looks at together. */
+const rowsByText = 200;
+
 export async function openStore(options: SqliteStoreOptions): Promise<OpenStore> {
   const path = resolve(options.path);
+  const { tenant = "", durability } = options;
   try {
-    return new OpenStore(new Database(await openFile(options), path), options);
+    const use = { path, tenant, isSynced: durability === "full" };
+    const db = new Database(await openFile(options), use);
+    await fillAgents(db, options);
+    return new OpenStore(db, options);
   } catch (error) {
     throw translated(error, path);
   }
 }
 
+/** Without room or while another process writes, they are filled the next time. */
+async function fillAgents(db: Database, { log }: SqliteStoreOptions): Promise<void> {
+  if (!hasOlderAgents(db)) return;
+  try {
+    await db.change(() => fillOlderAgents(db));
+  } catch (error) {
+    if (db.isBroken) throw error;
+    log?.("warn", "sessions of an older version are not found by their agent", { problem: String(error) });
+  }
+}
+
 export class OpenStore {
+  readonly followers: StoreFollowers;
   readonly #db: Database;
   readonly #options: SqliteStoreOptions;
   readonly #deletions = new Set<Promise<void>>();
@@ -57,32 +91,38 @@ export class OpenStore {
   constructor(db: Database, options: SqliteStoreOptions) {
     this.#db = db;
     this.#options = options;
+    this.followers = new StoreFollowers(db);
   }
 
   get isBroken(): boolean {
     return this.#db.isBroken;
   }
 
-  create(record: SessionRecord): Promise<void> {
-    return this.#db.change(() => addSession(this.#db, record, { parent: undefined, baseSeq: 0 }));
+  create(record: SessionRecord, options: ClaimOptions): Promise<Claim> {
+    const origin = { parent: undefined, baseSeq: 0, state: undefined };
+    return this.#touching(record.sessionId, () => this.#add(record, origin, options));
   }
 
-  get(sessionId: string): SessionRecord | undefined {
+  get(sessionId: string): StoredSession | undefined {
     this.#db.flush();
     const row = findSession(this.#db, sessionId);
-    return row && recordOf(this.#db, row);
+    return row && storedSession(this.#db, row);
+  }
+
+  find(agent: string, agentSessionId: string): StoredSession | undefined {
+    this.#db.flush();
+    const row = sessionOfAgent(this.#db, agent, agentSessionId);
+    return row && storedSession(this.#db, row);
   }
 
   patch(sessionId: string, patch: SessionPatch): Promise<void> {
-    return this.#db.change(() => {
-      const row = knownSession(this.#db, sessionId);
-      storeRecord(this.#db, row.key, patched(recordOf(this.#db, row), patch));
-    });
+    return this.#touching(sessionId, () => patchSession(this.#db, knownSession(this.#db, sessionId), patch));
   }
 
-  list(query: SessionQuery): SessionRecordPage {
+  async list(query: SessionQuery): Promise<SessionPage> {
     const place = positionFromCursor(query);
     const size = pageSize(query);
+    if (query.text !== undefined) return this.#listByText(query, query.text, { place, size });
     this.#db.flush();
     const rows = listSessions(this.#db, { query, place, count: size + 1 });
     const page = rows.slice(0, size);
@@ -92,56 +132,105 @@ export class OpenStore {
     return { sessions, nextCursor: cursorAfter({ updatedAt: last.updatedAt, sessionId: last.id }, query) };
   }
 
-  append(sessionId: string, given: readonly StoredEntry[]): Promise<void> {
-    const entries = given.map(newEntry);
-    return this.#db.change(() => {
-      const row = knownSession(this.#db, sessionId);
-      checkHeldHere(row);
-      checkSequence(sessionId, row.lastSeq, given);
-      addEntries(this.#db, row.key, entries);
-    });
+  append(own: Claim, after: number, given: readonly StoredEntry[], options: AppendOptions): Promise<void> {
+    const db = this.#db;
+    const { sessionId } = own;
+    const { state, settles = [], position, isSynced } = options;
+    const entries = given.map((entry) => newEntry(entry, db.tenant));
+    const last = given.at(-1);
+    const text = state === undefined ? null : JSON.stringify(state);
+    const change = (): void => {
+      const row = checkHeld(db, own);
+      checkBatch(sessionId, after, given);
+      if (row.lastSeq !== after) {
+        if (last !== undefined && hasEntries(db, row.key, entries)) return;
+        throw outOfSequence(sessionId, row.lastSeq, after);
+      }
+      addEntries(db, row.key, entries);
+      db.run(
+        "UPDATE session SET last_seq = ?, state = coalesce(?, state), position = coalesce(?, position) WHERE key = ?",
+        last?.through ?? last?.seq ?? after,
+        text,
+        position ?? null,
+        row.key,
+      );
+      settle(db, row.key, settles);
+    };
+    return this.#touching(sessionId, change, isSynced);
   }
 
-  pages(sessionId: string, fromSeq: number): AsyncGenerator<readonly StoredEntry[]> {
+  read(sessionId: string, range: ReadRange): AsyncGenerator<readonly StoredEntry[]> {
     this.#db.flush();
-    return readPages(this.#db, knownSession(this.#db, sessionId), fromSeq);
+    const row = knownSession(this.#db, sessionId);
+    return readPages(this.#db, row, rangeOf(range, row.lastSeq));
   }
 
-  fork(sessionId: string, record: SessionRecord): Promise<void> {
-    return this.#db.change(() => {
+  fork(
+    sessionId: string,
+    record: SessionRecord,
+    options: ClaimOptions & { readonly atSeq?: number | undefined },
+  ): Promise<Claim> {
+    return this.#touching(record.sessionId, () => {
       const source = knownSession(this.#db, sessionId);
-      // skip a source without entries of its own
-      const isUnchanged = source.lastSeq === source.baseSeq;
-      const parent = isUnchanged ? source.parent : source.key;
-      addSession(this.#db, forked(recordOf(this.#db, source), record), { parent, baseSeq: source.lastSeq });
+      const baseSeq = lastEndUpTo(this.#db, source, options.atSeq ?? source.lastSeq);
+      // skip those without entries of their own up to there
+      let parent: SessionRow | undefined = source;
+      while (parent !== undefined && baseSeq <= parent.baseSeq)
+        parent = parent.parent === undefined ? undefined : sessionByKey(this.#db, parent.parent);
+      const state = baseSeq === source.lastSeq ? source.state : undefined;
+      const origin = { parent: parent?.key, baseSeq, state };
+      return this.#add(forked(recordOf(this.#db, source), record), origin, options);
     });
   }
 
-  delete(sessionId: string): Promise<void> {
-    const deletion = this.#delete(sessionId).finally(() => this.#deletions.delete(deletion));
+  delete(sessionId: string, own: Claim | undefined): Promise<void> {
+    const deletion = this.#delete(sessionId, own).finally(() => this.#deletions.delete(deletion));
     this.#deletions.add(deletion);
     return deletion;
   }
 
-  claim(sessionId: string): Promise<void> {
-    return this.#db.change(() => claim(this.#db, knownSession(this.#db, sessionId)));
+  claim(sessionId: string, options: ClaimOptions): Promise<Claim> {
+    return this.#db.change(() => claim(this.#db, knownSession(this.#db, sessionId), options));
   }
 
-  release(sessionIds: readonly string[]): Promise<void> {
+  renew(own: Claim, leaseMs: number): Promise<Claim> {
+    return this.#db.change(() => renew(this.#db, own, leaseMs));
+  }
+
+  release(claims: readonly Claim[]): Promise<void> {
     return this.#db.change(() => {
-      for (const sessionId of sessionIds) release(this.#db, sessionId);
+      for (const own of claims) release(this.#db, own);
+    });
+  }
+
+  async submit(
+    sessionId: string,
+    command: Command,
+    check: ((session: StoredSession) => void) | undefined,
+  ): Promise<StoredCommand> {
+    checkCommand(command);
+    const submitted = await this.#db.change(() =>
+      submit(this.#db, knownSession(this.#db, sessionId), command, check),
+    );
+    if ("refusal" in submitted) throw submitted.refusal;
+    if (submitted.isNew) this.followers.touched(sessionId);
+    return submitted.command;
+  }
+
+  async seen(sessionId: string, principal: string, seq: number | undefined): Promise<number> {
+    if (seq === undefined) {
+      this.#db.flush();
+      return seenBy(this.#db, knownSession(this.#db, sessionId).key, principal);
+    }
+    return this.#db.change(() => {
+      const { key, lastSeq } = knownSession(this.#db, sessionId);
+      setSeen(this.#db, key, principal, Math.min(seq, lastSeq));
+      return seenBy(this.#db, key, principal);
     });
   }
 
   async search(query: string, options: SearchOptions): Promise<SearchHit[]> {
-    try {
-      while (await this.#db.change(() => indexStep(this.#db)));
-    } catch (error) {
-      // search the existing index when the disk is full, the file is locked or a page is damaged
-      const isKnown = error instanceof RequestError || error instanceof StoreError;
-      if (!isKnown || this.isBroken) throw error;
-      this.#options.log?.("warn", "the newest messages are not searched", { problem: error.message });
-    }
+    await this.#index();
     return searchIndex(this.#db, query, options);
   }
 
@@ -152,11 +241,12 @@ export class OpenStore {
       const problem = String(Object.values(row)[0]);
       if (problem !== "ok") problems.push({ problem });
     }
-    for (const { id } of this.#db.all("SELECT id FROM session WHERE id IS NOT NULL ORDER BY key")) {
+    const ids = "SELECT id FROM session WHERE tenant = ? AND id IS NOT NULL ORDER BY key";
+    for (const [id] of this.#db.lists(ids, this.#db.tenant)) {
       const sessionId = String(id);
       try {
         this.get(sessionId);
-        for await (const _ of this.pages(sessionId, 1));
+        for await (const _ of this.read(sessionId, {}));
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         problems.push({ sessionId, problem: error.message });
@@ -170,17 +260,77 @@ export class OpenStore {
     this.#db.flush();
     await Promise.allSettled(this.#deletions);
     this.#db.close();
+    this.followers.close();
   }
 
-  async #delete(sessionId: string): Promise<void> {
-    await this.#db.change(() => unlinkSession(this.#db, sessionId));
+  /** Makes a change of a session, and says so. */
+  async #touching<T>(sessionId: string, make: () => T, isSynced?: boolean): Promise<T> {
+    const result = await this.#db.change(make, isSynced);
+    this.followers.touched(sessionId);
+    return result;
+  }
+
+  #add(
+    record: SessionRecord,
+    origin: {
+      readonly parent: number | undefined;
+      readonly baseSeq: number;
+      readonly state: string | undefined;
+    },
+    { leaseMs }: ClaimOptions,
+  ): Claim {
+    const holding = holdingFrom(Date.now(), leaseMs);
+    addSession(this.#db, record, { ...origin, ...holding });
+    return claimOf(record.sessionId, 1, holding.leaseUntil);
+  }
+
+  async #listByText(
+    query: SessionQuery,
+    text: string,
+    { place: start, size }: { readonly place: ListPosition | undefined; readonly size: number },
+  ): Promise<SessionPage> {
+    await this.#index();
+    const matches = matchesOf(this.#db, text);
+    const sessions: StoredSession[] = [];
+    let place = start;
+    let rows = matches === undefined ? [] : listSessions(this.#db, { query, place, count: rowsByText });
+    for (; matches !== undefined && rows.length > 0; ) {
+      for (const row of rows) {
+        const match = matchIn(this.#db, matches, text, row);
+        if (match === undefined) continue;
+        if (sessions.length === size && place !== undefined)
+          return { sessions, nextCursor: cursorAfter(place, query) };
+        sessions.push(...this.#readable(row).map((session) => ({ ...session, match })));
+        place = { updatedAt: row.updatedAt, sessionId: row.id ?? "" };
+      }
+      const last = rows.at(-1);
+      const next = { updatedAt: last?.updatedAt ?? 0, sessionId: last?.id ?? "" };
+      rows =
+        rows.length < rowsByText ? [] : listSessions(this.#db, { query, place: next, count: rowsByText });
+    }
+    return { sessions };
+  }
+
+  async #index(): Promise<void> {
+    try {
+      while (await this.#db.change(() => indexStep(this.#db)));
+    } catch (error) {
+      // search the existing index when the disk is full, the file is locked or a page is damaged
+      const isKnown = error instanceof RequestError || error instanceof StoreError;
+      if (!isKnown || this.isBroken) throw error;
+      this.#options.log?.("warn", "the newest messages are not searched", { problem: error.message });
+    }
+  }
+
+  async #delete(sessionId: string, own: Claim | undefined): Promise<void> {
+    await this.#touching(sessionId, () => unlinkSession(this.#db, sessionId, own));
     while (await this.#db.change(() => pruneStep(this.#db)));
     this.#scrub();
   }
 
-  #readable(row: SessionRow): SessionRecord[] {
+  #readable(row: SessionRow): StoredSession[] {
     try {
-      return [recordOf(this.#db, row)];
+      return [storedSession(this.#db, row)];
     } catch (error) {
       this.#options.log?.("warn", "a damaged session is left out", { sessionId: row.id });
       if (error instanceof StoreError) return [];
@@ -200,34 +350,4 @@ export class OpenStore {
       this.#db.exec(`PRAGMA busy_timeout = ${this.#options.busyTimeoutMs ?? defaultBusyTimeoutMs}`);
     }
   }
-}
-
-/** The limits of one step of a deletion, which takes about ten milliseconds, because FTS5 takes seconds for a long session. */
-const stepEntries = 1_000;
-const stepMessages = 8;
-
-/**
- * Removes some entries of deleted sessions that no fork needs, inside a change. Returns whether more may be left. After
- * a crash the next deletion removes the rest.
- */
-function pruneStep(db: Database): boolean {
-  const row = db.get(
-    `SELECT key, base_seq, last_seq, (SELECT max(fork.base_seq) FROM session fork WHERE fork.parent = session.key) AS used
-       FROM session WHERE id IS NULL AND (used IS NULL OR used < last_seq) LIMIT 1`,
-  );
-  if (row === undefined) return false;
-  const key = Number(row["key"]);
-  const kept = Number(row["used"] ?? row["base_seq"]);
-  const lastMessages = db.all(
-    `SELECT seq FROM message WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ${stepMessages}`,
-    key,
-    kept,
-  );
-  const firstOfThem = lastMessages.length < stepMessages ? kept + 1 : Number(lastMessages.at(-1)?.["seq"]);
-  const last = Math.max(kept, Number(row["last_seq"]) - stepEntries, firstOfThem - 1);
-  unindex(db, key, last);
-  removeEntries(db, key, last);
-  db.run("UPDATE session SET last_seq = ? WHERE key = ?", last, key);
-  if (last === kept && row["used"] === null) db.run("DELETE FROM session WHERE key = ?", key);
-  return true;
 }

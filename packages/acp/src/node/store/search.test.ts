@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type ClaimedSessions, claimedSessions } from "../../../test/support/claimed-sessions.ts";
 import { freshPath } from "../../../test/support/store-probe.ts";
 import { serializeEntry } from "../../model/entry-format.ts";
 import type { StoredEntry } from "../../model/store.ts";
@@ -17,10 +18,12 @@ function chunkAt(seq: number, text: string, messageId = "answer"): StoredEntry {
   });
 }
 
-async function withStore(body: (store: SqliteStore) => Promise<void>): Promise<void> {
+async function withStore(
+  body: (store: SqliteStore, sessions: ClaimedSessions) => Promise<void>,
+): Promise<void> {
   const store = sqliteStore({ path: freshPath() });
   try {
-    await body(store);
+    await body(store, claimedSessions(store));
   } finally {
     await store.close();
   }
@@ -34,15 +37,15 @@ async function found(store: SqliteStore, query: string, cwd?: string): Promise<s
 const patience = { timeout: 60_000 };
 
 test("prompts and agent messages are found by their words, with the place and a snippet", patience, () =>
-  withStore(async (store) => {
-    await store.create(recordOf("a"));
+  withStore(async (store, sessions) => {
+    await sessions.create(recordOf("a"));
     const before = "one two three four five six seven eight nine ten eleven twelve ".repeat(3);
-    await store.append("a", [
+    await sessions.append("a", [
       promptAt(1, "Fix the parser"),
       promptAt(2, `${before}\n\tthe Lexer breaks ${before}`),
     ]);
-    await store.create(recordOf("b"));
-    await store.append("b", [chunkAt(1, "The parser is fixed.")]);
+    await sessions.create(recordOf("b"));
+    await sessions.append("b", [chunkAt(1, "The parser is fixed.")]);
     assert.deepEqual(await found(store, "parser", "/project/x/.."), ["a:1", "b:1"]);
     assert.deepEqual(await found(store, "parser"), ["a:1", "b:1"]);
     assert.deepEqual(await found(store, "FIXED parser"), ["b:1"]);
@@ -54,9 +57,13 @@ test("prompts and agent messages are found by their words, with the place and a 
 );
 
 test("a message that came in chunks is found by words that chunks broke, also while it grows", patience, () =>
-  withStore(async (store) => {
-    await store.create(recordOf("a"));
-    await store.append("a", [promptAt(1, "hello"), chunkAt(2, "The refac"), chunkAt(3, "toring of the mod")]);
+  withStore(async (store, sessions) => {
+    await sessions.create(recordOf("a"));
+    await sessions.append("a", [
+      promptAt(1, "hello"),
+      chunkAt(2, "The refac"),
+      chunkAt(3, "toring of the mod"),
+    ]);
     assert.deepEqual(await found(store, "refactoring"), ["a:2"]);
     const thought = serializeEntry({
       format: 1,
@@ -69,7 +76,7 @@ test("a message that came in chunks is found by words that chunks broke, also wh
         content: { type: "text", text: "secretly" },
       },
     });
-    await store.append("a", [thought, chunkAt(5, "ule is done"), chunkAt(6, "Another message", "second")]);
+    await sessions.append("a", [thought, chunkAt(5, "ule is done"), chunkAt(6, "Another message", "second")]);
     assert.deepEqual(await found(store, "refactoring module done"), ["a:2"]);
     assert.deepEqual(await found(store, "another"), ["a:6"]);
     assert.deepEqual(await found(store, "done another"), []);
@@ -79,19 +86,19 @@ test("a message that came in chunks is found by words that chunks broke, also wh
 );
 
 test("a message of thousands of chunks is indexed to its end", patience, () =>
-  withStore(async (store) => {
-    await store.create(recordOf("a"));
+  withStore(async (store, sessions) => {
+    await sessions.create(recordOf("a"));
     const chunks = Array.from({ length: 3_000 }, (_, n) => chunkAt(n + 1, `w${n} `));
-    await store.append("a", chunks);
+    await sessions.append("a", chunks);
     assert.deepEqual(await found(store, "w2999"), ["a:1"]);
     assert.deepEqual(await found(store, "w0 w1500 w2999"), ["a:1"]);
   }),
 );
 
 test("accents and case do not matter, the last word may be a beginning, quotes mean a phrase", patience, () =>
-  withStore(async (store) => {
-    await store.create(recordOf("a"));
-    await store.append("a", [promptAt(1, "Ein schönes Café"), promptAt(2, "cafe is not schoen")]);
+  withStore(async (store, sessions) => {
+    await sessions.create(recordOf("a"));
+    await sessions.append("a", [promptAt(1, "Ein schönes Café"), promptAt(2, "cafe is not schoen")]);
     assert.deepEqual(await found(store, "cafe"), ["a:1", "a:2"]);
     assert.deepEqual(await found(store, "SCHÖN"), ["a:1"]);
     assert.deepEqual(await found(store, '"is not"'), ["a:2"]);
@@ -101,9 +108,9 @@ test("accents and case do not matter, the last word may be a beginning, quotes m
 );
 
 test("a query is words, never a language: signs and operators do no harm", patience, () =>
-  withStore(async (store) => {
-    await store.create(recordOf("a"));
-    await store.append("a", [promptAt(1, "call foo_bar(x) AND NEAR text:y in src/a-b.ts")]);
+  withStore(async (store, sessions) => {
+    await sessions.create(recordOf("a"));
+    await sessions.append("a", [promptAt(1, "call foo_bar(x) AND NEAR text:y in src/a-b.ts")]);
     for (const query of [
       "foo_bar(",
       "AND",
@@ -124,10 +131,10 @@ test("a query is words, never a language: signs and operators do no harm", patie
 );
 
 test("a search can be limited to a working directory and a number", patience, () =>
-  withStore(async (store) => {
+  withStore(async (store, sessions) => {
     for (const n of [1, 2, 3, 4]) {
-      await store.create(recordOf(`s${n}`, { cwd: n % 2 === 0 ? "/even" : "/odd" }));
-      await store.append(`s${n}`, [promptAt(1, "needle")]);
+      await sessions.create(recordOf(`s${n}`, { cwd: n % 2 === 0 ? "/even" : "/odd" }));
+      await sessions.append(`s${n}`, [promptAt(1, "needle")]);
     }
     assert.deepEqual(await found(store, "needle", "/even"), ["s2:1", "s4:1"]);
     assert.equal((await store.search("needle", { limit: 3 })).length, 3);
@@ -135,40 +142,40 @@ test("a search can be limited to a working directory and a number", patience, ()
 );
 
 test("a fork is found by what its source said before it, also when the source is deleted", patience, () =>
-  withStore(async (store) => {
-    await store.create(recordOf("a"));
-    await store.append("a", [promptAt(1, "shared words")]);
-    await store.fork("a", recordOf("b", { cwd: "/other" }));
-    await store.append("a", [promptAt(2, "only source")]);
-    await store.append("b", [promptAt(2, "only fork")]);
+  withStore(async (store, sessions) => {
+    await sessions.create(recordOf("a"));
+    await sessions.append("a", [promptAt(1, "shared words")]);
+    await sessions.fork("a", recordOf("b", { cwd: "/other" }));
+    await sessions.append("a", [promptAt(2, "only source")]);
+    await sessions.append("b", [promptAt(2, "only fork")]);
     assert.deepEqual(await found(store, "shared"), ["a:1", "b:1"]);
     assert.deepEqual(await found(store, "shared", "/other"), ["b:1"]);
     assert.deepEqual(await found(store, "only"), ["a:2", "b:2"]);
-    await store.delete("a");
+    await sessions.delete("a");
     assert.deepEqual(await found(store, "shared"), ["b:1"]);
     assert.deepEqual(await found(store, "only"), ["b:2"]);
-    await store.delete("b");
+    await sessions.delete("b");
     assert.deepEqual(await found(store, "shared"), []);
   }),
 );
 
 test("the index stays sound while messages grow, sessions go and others search", patience, () =>
-  withStore(async (store) => {
+  withStore(async (store, sessions) => {
     const text = (n: number): string => `word${n % 97} other${n % 7} fox ${"the lazy dog ".repeat(10)}`;
     for (const id of ["a", "b"]) {
-      await store.create(recordOf(id));
+      await sessions.create(recordOf(id));
       for (let seq = 1; seq <= 2_000; seq += 50) {
         const chunks = Array.from({ length: 50 }, (_, n) =>
           chunkAt(seq + n, text(seq + n), `m${(seq + n) >> 7}`),
         );
-        await store.append(id, chunks);
+        await sessions.append(id, chunks);
         if (seq % 3 === 0) await store.search("fox");
       }
     }
-    await store.fork("b", recordOf("c"));
-    await store.append("b", [chunkAt(2_001, " unforked", `m${2_000 >> 7}`)]);
+    await sessions.fork("b", recordOf("c"));
+    await sessions.append("b", [chunkAt(2_001, " unforked", `m${2_000 >> 7}`)]);
     assert.deepEqual(await found(store, "unforked"), ["b:2001"]);
-    await Promise.all([store.search("fox"), store.delete("b"), store.search("fox"), store.delete("a")]);
+    await Promise.all([store.search("fox"), sessions.delete("b"), store.search("fox"), sessions.delete("a")]);
     assert.deepEqual(await found(store, "unforked"), []);
     const hits = await store.search("fox", { limit: 1_000 });
     assert.deepEqual([hits.length, new Set(hits.map(({ sessionId }) => sessionId)).size], [16, 1]);

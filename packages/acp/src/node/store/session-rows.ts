@@ -1,17 +1,26 @@
 // Stores sessions as rows; functions that write are called inside a change.
 
+import type { SQLInputValue } from "node:sqlite";
 import { normalPath } from "../../base/normal-path.ts";
-import type { SessionQuery, SessionRecord } from "../../model/store.ts";
+import { optional } from "../../base/objects.ts";
 import {
-  heldElsewhere,
+  agentSessionExists,
   type ListPosition,
-  notClaimed,
+  patched,
   quotedId,
   sessionExists,
   unknownSession,
-} from "../../model/store-rules.ts";
-import { type Claimant, isAlive, thisProcess } from "../process-claim.ts";
-import type { Database, Row } from "./database.ts";
+} from "../../log/store-rules.ts";
+import { cursorText, type Epoch, placeOf } from "../../log/store-tail.ts";
+import type {
+  SessionHead,
+  SessionPatch,
+  SessionQuery,
+  SessionRecord,
+  StoredSession,
+} from "../../model/store.ts";
+import type { Claimant } from "../process-claim.ts";
+import type { Database, List } from "./database.ts";
 import { StoreError } from "./store-error.ts";
 
 export interface SessionRow {
@@ -22,38 +31,57 @@ export interface SessionRow {
   readonly parent: number | undefined;
   readonly baseSeq: number;
   readonly lastSeq: number;
+  readonly epoch: number;
   readonly holder: (Claimant & { readonly since: number }) | undefined;
+  /** When the claim ends. Undefined: with the process of the holder. */
+  readonly leaseUntil: number | undefined;
+  readonly state: string | undefined;
+  readonly position: number | undefined;
 }
 
 const columns =
-  "key, id, updated_at, record, parent, base_seq, last_seq, holder_pid, holder_started, holder_since";
+  "key, id, updated_at, record, parent, base_seq, last_seq, epoch, holder_pid, holder_started, holder_since, " +
+  "lease_until, state, position";
 
-function sessionRow(row: Row): SessionRow {
-  const text = (name: string) => (row[name] === null ? undefined : String(row[name]));
-  const pid = row["holder_pid"];
+function sessionRow(row: List): SessionRow {
+  const [key, id, updatedAt, record, parent, baseSeq, lastSeq, epoch, pid, started, since, until, ...head] =
+    row;
+  const [state, position] = head;
   return {
-    key: Number(row["key"]),
-    id: text("id"),
-    updatedAt: Number(row["updated_at"]),
-    record: String(row["record"]),
-    parent: row["parent"] === null ? undefined : Number(row["parent"]),
-    baseSeq: Number(row["base_seq"]),
-    lastSeq: Number(row["last_seq"]),
+    key: Number(key),
+    id: id === null ? undefined : String(id),
+    updatedAt: Number(updatedAt),
+    record: String(record),
+    parent: parent === null ? undefined : Number(parent),
+    baseSeq: Number(baseSeq),
+    lastSeq: Number(lastSeq),
+    epoch: Number(epoch),
     holder:
       pid === null
         ? undefined
-        : { pid: Number(pid), started: text("holder_started") ?? "", since: Number(row["holder_since"]) },
+        : { pid: Number(pid), started: started === null ? "" : String(started), since: Number(since) },
+    leaseUntil: until === null ? undefined : Number(until),
+    state: state === null ? undefined : String(state),
+    position: position === null ? undefined : Number(position),
   };
 }
 
-export function findSession(db: Database, sessionId: string): SessionRow | undefined {
-  const row = db.get(`SELECT ${columns} FROM session WHERE id = ?`, sessionId);
+function sessionWhere(db: Database, condition: string, ...values: SQLInputValue[]): SessionRow | undefined {
+  const [row] = db.lists(`SELECT ${columns} FROM session WHERE ${condition}`, ...values);
   return row && sessionRow(row);
 }
 
+export function findSession(db: Database, sessionId: string): SessionRow | undefined {
+  return sessionWhere(db, "tenant = ? AND id = ?", db.tenant, sessionId);
+}
+
 export function sessionByKey(db: Database, key: number): SessionRow | undefined {
-  const row = db.get(`SELECT ${columns} FROM session WHERE key = ?`, key);
-  return row && sessionRow(row);
+  return sessionWhere(db, "key = ?", key);
+}
+
+export function sessionOfAgent(db: Database, agent: string, agentSessionId: string): SessionRow | undefined {
+  const condition = "tenant = ? AND agent = ? AND agent_session_id = ?";
+  return sessionWhere(db, condition, db.tenant, agent, agentSessionId);
 }
 
 export function knownSession(db: Database, sessionId: string): SessionRow {
@@ -62,18 +90,27 @@ export function knownSession(db: Database, sessionId: string): SessionRow {
   return row;
 }
 
-/** Adds a session without entries, held by this process; a fork has those of its origin. */
-export function addSession(
-  db: Database,
-  record: SessionRecord,
-  origin: { readonly parent: number | undefined; readonly baseSeq: number },
-): void {
+/** Where a session's entries come from, and how it begins. */
+export interface NewSession {
+  readonly parent: number | undefined;
+  readonly baseSeq: number;
+  readonly state: string | undefined;
+  readonly holder: Claimant;
+  readonly since: number;
+  readonly leaseUntil: number | undefined;
+  readonly nonce: string;
+}
+
+/** Adds a session without entries of its own, with its first claim. */
+export function addSession(db: Database, record: SessionRecord, origin: NewSession): void {
   if (findSession(db, record.sessionId) !== undefined) throw sessionExists(record.sessionId);
-  const { pid, started } = thisProcess();
-  const { parent = null, baseSeq } = origin;
-  db.run(
-    `INSERT INTO session (id, cwd, updated_at, archived, record, parent, base_seq, last_seq, indexed_seq, open_seq,
-       holder_pid, holder_started, holder_since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
+  checkAgentSession(db, record);
+  const { parent = null, baseSeq, state = null, holder, since, leaseUntil = null, nonce } = origin;
+  const { key } = db.run(
+    `INSERT INTO session (tenant, id, cwd, updated_at, archived, record, parent, base_seq, last_seq, indexed_seq,
+       open_seq, epoch, holder_pid, holder_started, holder_since, lease_until, state)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, ?, ?, ?, ?, ?)`,
+    db.tenant,
     record.sessionId,
     normalPath(record.cwd),
     record.updatedAt,
@@ -83,21 +120,31 @@ export function addSession(
     baseSeq,
     baseSeq,
     baseSeq,
-    pid,
-    started,
-    Date.now(),
+    holder.pid,
+    holder.started,
+    since,
+    leaseUntil,
+    state,
   );
+  db.run("INSERT INTO epoch (session, epoch, nonce, after) VALUES (?, 1, ?, ?)", key, nonce, baseSeq);
 }
 
-export function storeRecord(db: Database, key: number, record: SessionRecord): void {
-  const text = JSON.stringify(record);
+function checkAgentSession(db: Database, { sessionId, agent, agentSessionId }: SessionRecord): void {
+  if (agent === undefined || agentSessionId === undefined) return;
+  const other = sessionOfAgent(db, agent, agentSessionId)?.id;
+  if (other !== undefined && other !== sessionId) throw agentSessionExists(other);
+}
+
+export function patchSession(db: Database, row: SessionRow, patch: SessionPatch): void {
+  const record = patched(recordOf(db, row), patch);
+  checkAgentSession(db, record);
   db.run(
     "UPDATE session SET cwd = ?, updated_at = ?, archived = ?, record = ? WHERE key = ?",
     normalPath(record.cwd),
     record.updatedAt,
     Number(record.archived === true),
-    text,
-    key,
+    JSON.stringify(record),
+    row.key,
   );
 }
 
@@ -115,6 +162,36 @@ export function recordOf(db: Database, { id = "", record }: SessionRow): Session
   }
 }
 
+/** The claims of a session under which something was appended, and the last one, in order. */
+export function epochsOf(db: Database, key: number): Epoch[] {
+  const rows = db.lists("SELECT epoch, nonce, after FROM epoch WHERE session = ? ORDER BY epoch", key);
+  return rows.map(([epoch, nonce, after]) => ({
+    epoch: Number(epoch),
+    nonce: String(nonce),
+    after: Number(after),
+  }));
+}
+
+/** Throws StoreError when the record is damaged. A damaged state counts as none: it can be folded again. */
+export function storedSession(db: Database, row: SessionRow): StoredSession {
+  const { epoch, lastSeq, position, state } = row;
+  const cursor = cursorText(placeOf(epochsOf(db, row.key), lastSeq));
+  const head: SessionHead = { epoch, lastSeq, cursor, ...optional({ state: stateOf(state), position }) };
+  // older versions kept `settledSeq` there
+  const { settledSeq: _, ...record } = recordOf(db, row) as SessionRecord & { readonly settledSeq?: unknown };
+  return { ...record, head };
+}
+
+function stateOf(text: string | undefined): SessionHead["state"] {
+  if (text === undefined) return undefined;
+  try {
+    // as: the writer's own JSON
+    return JSON.parse(text) as SessionHead["state"];
+  } catch {
+    return undefined;
+  }
+}
+
 export function damagedSession(path: string, sessionId: string, what: string, cause: unknown): StoreError {
   const problem = cause instanceof Error ? cause.message : String(cause);
   const message =
@@ -123,83 +200,27 @@ export function damagedSession(path: string, sessionId: string, what: string, ca
   return new StoreError("damaged", path, message, { cause, sessionId });
 }
 
+/** The part of a list to read. */
+interface ListedPart {
+  readonly query: SessionQuery;
+  readonly place: ListPosition | undefined;
+  readonly count: number;
+}
+
 /** Most recently updated first. */
-export function listSessions(
-  db: Database,
-  {
-    query,
-    place,
-    count,
-  }: { readonly query: SessionQuery; readonly place: ListPosition | undefined; readonly count: number },
-): SessionRow[] {
-  const { cwd, archived = "exclude" } = query;
-  const conditions = ["id IS NOT NULL"];
-  const values: (string | number)[] = [];
-  if (cwd !== undefined) {
-    conditions.push("cwd = ?");
-    values.push(normalPath(cwd));
-  }
-  if (archived !== "include") {
-    conditions.push("archived = ?");
-    values.push(Number(archived === "only"));
-  }
-  if (place !== undefined) {
-    conditions.push("(updated_at, id) < (?, ?)");
-    values.push(place.updatedAt, place.sessionId);
-  }
-  const sql = `SELECT ${columns} FROM session WHERE ${conditions.join(" AND ")} ORDER BY updated_at DESC, id DESC LIMIT ?`;
-  return db.all(sql, ...values, count).map(sessionRow);
-}
-
-/** Throws when another live process holds the session. */
-function checkFree(row: SessionRow): void {
-  const { holder, id = "" } = row;
-  if (holder === undefined || isSame(holder, thisProcess()) || !isAlive(holder)) return;
-  throw heldElsewhere(id, holder);
-}
-
-export function checkHeldHere(row: SessionRow): void {
-  if (row.holder !== undefined && isSame(row.holder, thisProcess())) return;
-  checkFree(row);
-  throw notClaimed(row.id ?? "");
-}
-
-export function claim(db: Database, row: SessionRow): void {
-  checkFree(row);
-  const { pid, started } = thisProcess();
-  if (row.holder !== undefined && isSame(row.holder, thisProcess())) return;
-  db.run(
-    "UPDATE session SET holder_pid = ?, holder_started = ?, holder_since = ? WHERE key = ?",
-    pid,
-    started,
-    Date.now(),
-    row.key,
-  );
-}
-
-export function release(db: Database, sessionId: string): void {
-  const { pid, started } = thisProcess();
-  db.run(
-    `UPDATE session SET holder_pid = NULL, holder_started = NULL, holder_since = NULL
-       WHERE id = ? AND holder_pid = ? AND holder_started = ?`,
-    sessionId,
-    pid,
-    started,
-  );
-}
-
-/** Removes the session's id and record, inside a change. Throws when another process uses the session. */
-export function unlinkSession(db: Database, sessionId: string): void {
-  const row = findSession(db, sessionId);
-  if (row === undefined) return;
-  checkFree(row);
-  db.run(
-    `UPDATE session SET id = NULL, cwd = '', record = '{}', holder_pid = NULL, holder_started = NULL,
-       holder_since = NULL WHERE key = ?`,
-    row.key,
-  );
-}
-
-export function isSame(one: Claimant, other: Claimant): boolean {
-  return one.pid === other.pid && one.started === other.started;
+export function listSessions(db: Database, { query, place, count }: ListedPart): SessionRow[] {
+  const { cwd, principal, agent, archived = "exclude" } = query;
+  const conditions = ["tenant = ?", "id IS NOT NULL"];
+  const values: SQLInputValue[] = [db.tenant];
+  const only = (condition: string, ...given: SQLInputValue[]): void => {
+    conditions.push(condition);
+    values.push(...given);
+  };
+  if (cwd !== undefined) only("cwd = ?", normalPath(cwd));
+  if (principal !== undefined) only("principal IS ?", principal);
+  if (agent !== undefined) only("agent = ?", agent);
+  if (archived !== "include") only("archived = ?", Number(archived === "only"));
+  if (place !== undefined) only("(updated_at, id) < (?, ?)", place.updatedAt, place.sessionId);
+  const where = `${conditions.join(" AND ")} ORDER BY updated_at DESC, id DESC LIMIT ?`;
+  return db.lists(`SELECT ${columns} FROM session WHERE ${where}`, ...values, count).map(sessionRow);
 }

@@ -4,10 +4,18 @@ import { mkdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { test } from "node:test";
+import { claimedSessions } from "../../../test/support/claimed-sessions.ts";
 import { inSoak } from "../../../test/support/soak.ts";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
 import { storeProcess } from "../../../test/support/store-process.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
+import {
+  collect,
+  promptAt,
+  promptsFrom,
+  reasonOf,
+  recordOf,
+  writerOf,
+} from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 240_000 };
@@ -36,13 +44,14 @@ const smallDisk = {
 function appending(next: number, durability: string): string {
   return `
     const store = sqliteStore({ path, durability: "${durability}" });
-    if (await store.get("a") === undefined) await store.create(recordOf("a"));
-    else await store.claim("a");
+    const sessions = claimedSessions(store);
+    if (await store.get("a") === undefined) await sessions.create(recordOf("a"));
+    else await sessions.claim("a");
     for (let seq = ${next}; ; ) {
       const batch = [];
       for (let n = seq % 5; n >= 0; n--, seq++) {
         const mine = seq;
-        batch.push(store.append("a", [promptAt(mine)]).then(() => say(mine)));
+        batch.push(sessions.append("a", [promptAt(mine)]).then(() => say(mine)));
       }
       await Promise.all(batch);
     }
@@ -93,13 +102,15 @@ test(
       path,
       `
       const store = sqliteStore({ path });
-      await store.create(recordOf("a"));
-      await store.append("a", promptsFrom(1, 3));
+      const sessions = claimedSessions(store);
+      await sessions.create(recordOf("a"));
+      await sessions.append("a", promptsFrom(1, 3));
       say("holding");
       process.stdin.resume();
     `,
     );
     const store = sqliteStore({ path });
+    const sessions = claimedSessions(store);
     try {
       await child.atLeast(1);
       const isTold = (error: Error & { code?: number; data?: unknown }): boolean => {
@@ -112,17 +123,21 @@ test(
         );
         return true;
       };
-      await assert.rejects(store.claim("a"), isTold);
-      await assert.rejects(store.append("a", [promptAt(4)]), isTold);
-      await assert.rejects(store.delete("a"), isTold);
+      await assert.rejects(sessions.claim("a"), isTold);
+      assert.equal(await reasonOf(sessions.append("a", [promptAt(4)])), "fenced");
+      await assert.rejects(sessions.delete("a"), isTold);
       assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3), "it may read");
-      await store.fork("a", recordOf("b"));
-      await store.append("b", [promptAt(4, "in the fork")]);
+      await sessions.fork("a", recordOf("b"));
+      await sessions.append("b", [promptAt(4, "in the fork")]);
       child.kill();
       await child.ended;
-      await assert.rejects(store.append("a", [promptAt(4)]), { code: -32066 }, "not before it has claimed");
-      await store.claim("a");
-      await store.append("a", [promptAt(4)]);
+      await assert.rejects(
+        sessions.append("a", [promptAt(4)]),
+        { code: -32066 },
+        "not before it has claimed",
+      );
+      await sessions.claim("a");
+      await sessions.append("a", [promptAt(4)]);
       assert.deepEqual(await collect(store, "a"), promptsFrom(1, 4));
     } finally {
       child.kill();
@@ -138,10 +153,11 @@ test("a process that closes its store hands its sessions over", patience, async 
     'const store = sqliteStore({ path }); await store.create(recordOf("a")); await store.close(); say("closed"); process.stdin.resume();';
   const child = storeProcess(path, code);
   const store = sqliteStore({ path });
+  const sessions = claimedSessions(store);
   try {
     await child.atLeast(1);
-    await store.claim("a");
-    await store.append("a", [promptAt(1)]);
+    await sessions.claim("a");
+    await sessions.append("a", [promptAt(1)]);
   } finally {
     child.kill();
     await child.ended;
@@ -152,7 +168,8 @@ test("a process that closes its store hands its sessions over", patience, async 
 test("a reused pid is not the holder", linux, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
   const hold = (pid: number, started: string): void =>
     withSqlite(path, (db) => {
       db.prepare("UPDATE session SET holder_pid = ?, holder_started = ?").run(pid, started);
@@ -161,11 +178,11 @@ test("a reused pid is not the holder", linux, async () => {
     String(db.prepare("SELECT holder_started FROM session").get()?.["holder_started"]),
   );
   hold(process.ppid, own);
-  await assert.rejects(store.append("a", [promptAt(1)]), { code: -32066 }, "it was taken from us");
-  await store.claim("a");
+  await assert.rejects(sessions.append("a", [promptAt(1)]), { code: -32066 }, "it was taken from us");
+  await sessions.claim("a");
   hold(process.pid, own.replace(/^[^/]*/, "another-boot"));
-  await store.claim("a");
-  await store.append("a", [promptAt(1)]);
+  await sessions.claim("a");
+  await sessions.append("a", [promptAt(1)]);
   await store.close();
 });
 
@@ -177,8 +194,9 @@ test("processes that make the store at the same moment all get it", patience, as
       `
         process.stdin.once("data", async () => {
           const store = sqliteStore({ path });
-          await store.create(recordOf("s${n}"));
-          for (let seq = 1; seq <= 50; seq++) await store.append("s${n}", [promptAt(seq)]);
+          const sessions = claimedSessions(store);
+          await sessions.create(recordOf("s${n}"));
+          for (let seq = 1; seq <= 50; seq++) await sessions.append("s${n}", [promptAt(seq)]);
           await store.close();
           process.exit(0);
         });
@@ -205,7 +223,7 @@ test(
   async () => {
     const path = freshPath();
     const patient = sqliteStore({ path });
-    await patient.create(recordOf("a"));
+    const claim = await patient.create(recordOf("a"));
     const hasty = sqliteStore({ path, busyTimeoutMs: 50 });
     await hasty.open();
     const child = storeProcess(
@@ -220,11 +238,14 @@ test(
     );
     try {
       await child.atLeast(1);
-      await assert.rejects(hasty.append("a", [promptAt(1)]), { code: -32067, data: { reason: "busy" } });
+      await assert.rejects(writerOf(hasty, claim).append([promptAt(1)]), {
+        code: -32067,
+        data: { reason: "busy" },
+      });
       assert.equal((await hasty.list()).sessions.length, 1, "reading goes on");
       child.say("go");
-      await patient.append("a", [promptAt(1)]);
-      await hasty.append("a", [promptAt(2)]);
+      await writerOf(patient, claim).append([promptAt(1)]);
+      await writerOf(hasty, claim).append([promptAt(2)]);
       assert.equal(await child.ended, 0);
     } finally {
       child.kill();
@@ -260,15 +281,16 @@ test("F7: on a full disk nothing is acknowledged, and space that returns is used
     import { rmSync, writeFileSync } from "node:fs";
     const filler = path + ".filler";
     const store = sqliteStore({ path });
-    await store.create(recordOf("a"));
+    const sessions = claimedSessions(store);
+    await sessions.create(recordOf("a"));
     writeFileSync(filler, Buffer.alloc(256 * 1024));
     let seq = 0;
-    try { for (;;) { await store.append("a", [promptAt(seq + 1, "x".repeat(10_000))]); seq++; } }
+    try { for (;;) { await sessions.append("a", [promptAt(seq + 1, "x".repeat(10_000))]); seq++; } }
     catch (error) { say(JSON.stringify({ code: error.code, reason: error.data.reason })); }
     say((await collect(store, "a")).length === seq);
-    await store.append("a", [promptAt(seq + 1, "x".repeat(10_000))]).catch((error) => say(error.code));
+    await sessions.append("a", [promptAt(seq + 1, "x".repeat(10_000))]).catch((error) => say(error.code));
     rmSync(filler);
-    await store.append("a", [promptAt(seq + 1, "x".repeat(10_000))]);
+    await sessions.append("a", [promptAt(seq + 1, "x".repeat(10_000))]);
     say((await collect(store, "a")).length === seq + 1 && seq > 0);
     say(JSON.stringify(await store.verify()));
     await store.close();

@@ -2,14 +2,27 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { claimedSessions } from "../../../test/support/claimed-sessions.ts";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
 import { serializeEntry } from "../../model/entry-format.ts";
-import type { StoredEntry } from "../../model/store.ts";
+import type { SessionStore, StoredEntry } from "../../model/store.ts";
 import { storeContract } from "../../testing/contracts/store-contract.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
+import { collect, promptAt, promptsFrom, recordIn, recordOf } from "../../testing/contracts/store-samples.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
-storeContract({ test, assert }, "SQLite store", () => sqliteStore({ path: freshPath() }));
+const paths = new WeakMap<SessionStore, string>();
+
+storeContract(
+  { test, assert },
+  "SQLite store",
+  () => {
+    const path = freshPath();
+    const store = sqliteStore({ path });
+    paths.set(store, path);
+    return store;
+  },
+  { reopen: (store) => sqliteStore({ path: paths.get(store) ?? "" }) },
+);
 
 const patience = { timeout: 60_000 };
 
@@ -21,11 +34,12 @@ test("sessions, entries and config are there after a restart, in both durabiliti
   for (const durability of ["normal", "full"] as const) {
     const path = freshPath();
     const first = sqliteStore({ path, durability });
-    await first.create(recordOf("a", { config: { model: "m" } }));
-    await first.append("a", promptsFrom(1, 200));
+    const firstSessions = claimedSessions(first);
+    await firstSessions.create(recordOf("a", { config: { model: "m" } }));
+    await firstSessions.append("a", promptsFrom(1, 200));
     await first.close();
     const second = sqliteStore({ path, durability });
-    assert.deepEqual(await second.get("a"), recordOf("a", { config: { model: "m" } }));
+    assert.deepEqual(await recordIn(second, "a"), recordOf("a", { config: { model: "m" } }));
     assert.deepEqual(await collect(second, "a"), promptsFrom(1, 200));
     assert.deepEqual(await second.verify(), []);
     await second.close();
@@ -35,7 +49,8 @@ test("sessions, entries and config are there after a restart, in both durabiliti
 test("closing releases, so that the next process may claim", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
   await store.close();
   const holders = withSqlite(path, (db) => db.prepare("SELECT holder_pid FROM session").all());
   assert.deepEqual(
@@ -47,8 +62,9 @@ test("closing releases, so that the next process may claim", patience, async () 
 test("what was asked for before the close is stored", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
-  const appending = store.append("a", [promptAt(1)]);
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
+  const appending = sessions.append("a", [promptAt(1)]);
   await Promise.all([appending, store.close()]);
   assert.equal(count(path, "entry"), 1);
 });
@@ -56,10 +72,11 @@ test("what was asked for before the close is stored", patience, async () => {
 test("a deletion that is not awaited is done when the store has closed", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
-  await store.append("a", promptsFrom(1, 5_000));
-  await store.release("a");
-  const deleting = store.delete("a");
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
+  await sessions.append("a", promptsFrom(1, 5_000));
+  await sessions.release("a");
+  const deleting = sessions.delete("a");
   await Promise.all([deleting, store.close()]);
   assert.equal(count(path, "session"), 0);
 });
@@ -67,12 +84,13 @@ test("a deletion that is not awaited is done when the store has closed", patienc
 test("what a process that died left of a deletion goes with the next one", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
-  await store.append("a", promptsFrom(1, 3_000));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
+  await sessions.append("a", promptsFrom(1, 3_000));
   assert.equal((await store.search("2999")).length, 1);
   withSqlite(path, (db) => db.exec("UPDATE session SET id = NULL"));
   assert.deepEqual(await store.search("2999"), []);
-  await store.delete("another");
+  await sessions.delete("another");
   for (const table of ["session", "entry", "message", "spoken"]) assert.equal(count(path, table), 0, table);
   await store.close();
 });
@@ -86,29 +104,31 @@ test("a store that was never used makes no file, and closes", patience, async ()
 test("appends of one moment share a transaction, and a lone one waits for nobody", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
+  const sessions = claimedSessions(store);
   const ids = Array.from({ length: 50 }, (_, n) => `s${n}`);
-  await Promise.all(ids.map((id) => store.create(recordOf(id))));
+  await Promise.all(ids.map((id) => sessions.create(recordOf(id))));
   const frames = (): number => (statSync(`${path}-wal`).size - 32) / (4_096 + 24);
   const before = frames();
-  await Promise.all(ids.map((id) => store.append(id, [promptAt(1)])));
+  await Promise.all(ids.map((id) => sessions.append(id, [promptAt(1)])));
   // Each transaction alone would write the pages of the table, its index and the session: 150 frames and more.
   assert.ok(frames() - before < 50, `${frames() - before} frames`);
-  await store.append("s0", [promptAt(2)]);
+  await sessions.append("s0", [promptAt(2)]);
   assert.equal(count(path, "entry"), 51);
   await store.close();
 });
 
 test("the event loop turns while 20,000 entries are read", patience, async () => {
   const store = sqliteStore({ path: freshPath() });
-  await store.create(recordOf("a"));
-  await store.append("a", promptsFrom(1, 20_000));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
+  await sessions.append("a", promptsFrom(1, 20_000));
   let turns = 0;
   let isDone = false;
   const counting = (async () => {
     for (; !isDone; turns++) await setImmediate();
   })();
   let seen = 0;
-  for await (const { seq } of store.entries("a")) assert.equal(seq, ++seen);
+  for await (const page of store.read("a")) for (const { seq } of page) assert.equal(seq, ++seen);
   isDone = true;
   await counting;
   assert.equal(seen, 20_000);
@@ -126,21 +146,22 @@ function imageAt(seq: number, ...letters: string[]): StoredEntry {
 test("equal long texts are kept once, and go with their last user", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
+  const sessions = claimedSessions(store);
   const blobs = (): unknown => count(path, "blob");
-  await store.create(recordOf("a"));
-  await store.create(recordOf("b"));
-  await store.append("a", [imageAt(1, "x", "x", "y"), imageAt(2, "x")]);
-  await store.append("b", [imageAt(1, "x"), promptAt(2, "z".repeat(70_000))]);
+  await sessions.create(recordOf("a"));
+  await sessions.create(recordOf("b"));
+  await sessions.append("a", [imageAt(1, "x", "x", "y"), imageAt(2, "x")]);
+  await sessions.append("b", [imageAt(1, "x"), promptAt(2, "z".repeat(70_000))]);
   assert.equal(blobs(), 3);
-  await store.fork("a", recordOf("c"));
-  await store.append("c", [imageAt(3, "w")]);
-  await store.delete("a");
+  await sessions.fork("a", recordOf("c"));
+  await sessions.append("c", [imageAt(3, "w")]);
+  await sessions.delete("a");
   assert.equal(blobs(), 4);
   assert.deepEqual(await collect(store, "c"), [imageAt(1, "x", "x", "y"), imageAt(2, "x"), imageAt(3, "w")]);
-  await store.delete("c");
+  await sessions.delete("c");
   assert.equal(blobs(), 2);
   assert.deepEqual(await collect(store, "b"), [imageAt(1, "x"), promptAt(2, "z".repeat(70_000))]);
-  await store.delete("b");
+  await sessions.delete("b");
   assert.equal(blobs(), 0);
   for (const table of ["session", "entry", "message", "spoken"]) assert.equal(count(path, table), 0, table);
   await store.close();
@@ -149,9 +170,10 @@ test("equal long texts are kept once, and go with their last user", patience, as
 test("a fork costs the same however long its source is", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
-  await store.append("a", promptsFrom(1, 1_000));
-  for (let n = 0; n < 20; n++) await store.fork("a", recordOf(`fork ${n}`));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
+  await sessions.append("a", promptsFrom(1, 1_000));
+  for (let n = 0; n < 20; n++) await sessions.fork("a", recordOf(`fork ${n}`));
   assert.equal(count(path, "entry"), 1_000);
   assert.equal((await collect(store, "fork 19")).length, 1_000);
   await store.close();
@@ -160,10 +182,11 @@ test("a fork costs the same however long its source is", patience, async () => {
 test("a deleted session leaves no trace in the files", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("kept"));
-  await store.append("kept", promptsFrom(1, 50));
-  await store.create(recordOf("gone", { title: "marzipan title" }));
-  await store.append("gone", [
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("kept"));
+  await sessions.append("kept", promptsFrom(1, 50));
+  await sessions.create(recordOf("gone", { title: "marzipan title" }));
+  await sessions.append("gone", [
     promptAt(1, "marzipan text"),
     promptAt(2, `marzipan ${"long ".repeat(20_000)}`),
   ]);
@@ -171,7 +194,7 @@ test("a deleted session leaves no trace in the files", patience, async () => {
   const traces = (): string[] =>
     [path, `${path}-wal`].filter((file) => readFileSync(file).includes("marzipan"));
   assert.notDeepEqual(traces(), []);
-  await store.delete("gone");
+  await sessions.delete("gone");
   assert.deepEqual(traces(), []);
   assert.deepEqual(await store.search("marzipan"), []);
   assert.equal((await collect(store, "kept")).length, 50);
@@ -189,11 +212,13 @@ test("a store is a path or options, and is closed when it is disposed of", patie
   const path = freshPath();
   {
     await using store = sqliteStore(path);
-    await store.create(recordOf("a"));
+    const sessions = claimedSessions(store);
+    await sessions.create(recordOf("a"));
   }
   const again = sqliteStore({ path });
+  const againSessions = claimedSessions(again);
   // the other has let go of it
-  await again.claim("a");
+  await againSessions.claim("a");
   await again[Symbol.asyncDispose]();
   await assert.rejects(again.get("a"), /closed/);
 });

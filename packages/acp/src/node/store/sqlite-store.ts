@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import { checkOptions } from "../../base/known-options.ts";
 import { sqliteStoreKeys } from "../../base/option-keys.gen.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
-import type { StoredEntry } from "../../model/store.ts";
+import type { Claim } from "../../model/store.ts";
 import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
@@ -26,7 +26,7 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
   const options = typeof given === "string" ? { path: given } : given;
   checkPath(options?.path);
   checkOptions("sqliteStore", options, sqliteStoreKeys);
-  const held = new Set<string>();
+  const held = new Map<string, Claim>();
   let opening: Promise<OpenStore> | undefined;
   let current: OpenStore | undefined;
   let isClosed = false;
@@ -36,6 +36,7 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
     if (isClosed) throw new Error("the session store is closed");
     // synchronously when it is open, so that calls of one turn share a transaction
     if (current?.isBroken === false) return current;
+    current?.followers.close();
     opening ??= import("./open-store.ts").then(({ openStore }) => openStore(options));
     try {
       current = await opening;
@@ -51,7 +52,7 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
     isClosed = true;
     const store = await last;
     try {
-      if (held.size > 0) await store?.release([...held]);
+      if (held.size > 0) await store?.release([...held.values()]);
     } finally {
       await store?.close();
     }
@@ -62,17 +63,25 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
     return closing;
   }
 
+  /** Remembers the claim, to release it when the store is closed. */
+  function holding(claim: Claim): Claim {
+    held.set(claim.sessionId, claim);
+    return claim;
+  }
+
   return {
     async open() {
       await open();
     },
-    async create(record) {
+    async create(record, claimOptions = {}) {
       const copy = copyOf(record);
-      await (await open()).create(copy);
-      held.add(copy.sessionId);
+      return holding(await (await open()).create(copy, { ...claimOptions }));
     },
     async get(sessionId) {
       return (await open()).get(sessionId);
+    },
+    async find(agent, agentSessionId) {
+      return (await open()).find(agent, agentSessionId);
     },
     async patch(sessionId, patch) {
       const copy = copyOf(patch);
@@ -82,32 +91,48 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
       const copy = copyOf(query);
       return (await open()).list(copy);
     },
-    async append(sessionId, entries) {
-      const copy = entries.map((entry) => ({ ...entry }));
-      await (await open()).append(sessionId, copy);
-    },
-    async *entries(sessionId, fromSeq = 1): AsyncGenerator<StoredEntry> {
-      for await (const page of (await open()).pages(sessionId, fromSeq)) yield* page;
-    },
-    async *pages(sessionId, fromSeq = 1): AsyncGenerator<readonly StoredEntry[]> {
-      yield* (await open()).pages(sessionId, fromSeq);
-    },
-    async fork(sessionId, record) {
+    async fork(sessionId, record, forkOptions = {}) {
       const copy = copyOf(record);
-      await (await open()).fork(sessionId, copy);
-      held.add(copy.sessionId);
+      return holding(await (await open()).fork(sessionId, copy, { ...forkOptions }));
     },
-    async delete(sessionId) {
-      await (await open()).delete(sessionId);
+    async delete(sessionId, claim) {
+      await (await open()).delete(sessionId, claim);
       held.delete(sessionId);
     },
-    async claim(sessionId) {
-      await (await open()).claim(sessionId);
-      held.add(sessionId);
+    async claim(sessionId, claimOptions = {}) {
+      return holding(await (await open()).claim(sessionId, { ...claimOptions }));
     },
-    async release(sessionId) {
-      await (await open()).release([sessionId]);
-      held.delete(sessionId);
+    async renew(claim, leaseMs) {
+      return (await open()).renew({ ...claim }, leaseMs);
+    },
+    async release(claim) {
+      await (await open()).release([{ ...claim }]);
+      if (held.get(claim.sessionId)?.epoch === claim.epoch) held.delete(claim.sessionId);
+    },
+    async append(claim, after, entries, appendOptions = {}) {
+      const copy = entries.map((entry) => ({ ...entry }));
+      const { state, settles, ...rest } = appendOptions;
+      const copied = { ...rest, state: state && copyOf(state), settles: settles && copyOf(settles) };
+      await (await open()).append({ ...claim }, after, copy, copied);
+    },
+    async *read(sessionId, range = {}) {
+      yield* (await open()).read(sessionId, { ...range });
+    },
+    async *tail(sessionId, cursor, { signal } = {}) {
+      yield* (await open()).followers.tail(sessionId, cursor, signal);
+    },
+    async submit(sessionId, command, check) {
+      const copy = copyOf(command);
+      return (await open()).submit(sessionId, copy, check);
+    },
+    async *commands(sessionId, { signal } = {}) {
+      yield* (await open()).followers.commands(sessionId, signal);
+    },
+    async *changes({ signal } = {}) {
+      yield* (await open()).followers.changes(signal);
+    },
+    async seen(sessionId, principal, seq) {
+      return (await open()).seen(sessionId, principal, seq);
     },
     async search(query, searchOptions = {}) {
       return (await open()).search(query, { ...searchOptions });

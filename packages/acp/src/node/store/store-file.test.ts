@@ -3,9 +3,18 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { claimedSessions } from "../../../test/support/claimed-sessions.ts";
 import { freshPath, withSqlite } from "../../../test/support/store-probe.ts";
-import { collect, promptAt, promptsFrom, recordOf } from "../../testing/contracts/store-samples.ts";
-import { migrate, migrations } from "./schema.ts";
+import {
+  collect,
+  idsOf,
+  promptAt,
+  promptsFrom,
+  recordIn,
+  recordOf,
+} from "../../testing/contracts/store-samples.ts";
+import { migrations } from "./migrations.ts";
+import { migrate } from "./schema.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 60_000 };
@@ -13,8 +22,9 @@ const patience = { timeout: 60_000 };
 async function storeWithOneSession(): Promise<string> {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
-  await store.append("a", promptsFrom(1, 3));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
+  await sessions.append("a", promptsFrom(1, 3));
   await store.close();
   return path;
 }
@@ -59,7 +69,8 @@ test("a database of another program is refused and not changed", patience, async
 test("an empty file becomes a store", patience, async () => {
   const path = foreignFile("");
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
   await store.close();
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
@@ -108,7 +119,8 @@ test("a store of a newer minor format is used, of a newer major one refused", pa
     db.exec("PRAGMA user_version = 2007; ALTER TABLE session ADD COLUMN colour TEXT DEFAULT 'red'"),
   );
   const store = sqliteStore({ path });
-  await store.create(recordOf("b"));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("b"));
   assert.equal((await store.list()).sessions.length, 2);
   await store.close();
   withSqlite(path, (db) => {
@@ -121,25 +133,26 @@ test("a store of a newer minor format is used, of a newer major one refused", pa
 test("a store that becomes a newer major format under us takes no more writes", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
+  const sessions = claimedSessions(store);
+  await sessions.create(recordOf("a"));
   withSqlite(path, (db) => db.exec("PRAGMA user_version = 3000"));
-  await assert.rejects(store.append("a", [promptAt(1)]), { kind: "newer" });
-  withSqlite(path, (db) => db.exec("PRAGMA user_version = 2000"));
-  await store.append("a", [promptAt(1)]);
+  await assert.rejects(sessions.append("a", [promptAt(1)]), { kind: "newer" });
+  withSqlite(path, (db) => db.exec("PRAGMA user_version = 2001"));
+  await sessions.append("a", [promptAt(1)]);
   await store.close();
 });
 
 test("a migration keeps a backup that only this user can read", patience, async () => {
   const path = await storeWithOneSession();
-  const next = { version: 2_001, sql: "ALTER TABLE session ADD COLUMN colour TEXT" };
+  const next = { version: 2_002, sql: "ALTER TABLE session ADD COLUMN colour TEXT" };
   const db = new DatabaseSync(path);
   await migrate(db, path, [...migrations, next]);
   db.close();
-  const copy = `${path}.v2.0.bak`;
+  const copy = `${path}.v2.1.bak`;
   assert.equal(statSync(copy).mode & 0o777, 0o600);
   const version = (file: string): unknown =>
     withSqlite(file, (opened) => opened.prepare("PRAGMA user_version").get()?.["user_version"]);
-  assert.deepEqual([version(path), version(copy)], [2_001, 2_000]);
+  assert.deepEqual([version(path), version(copy)], [2_002, 2_001]);
   for (const file of [path, copy]) {
     const store = sqliteStore({ path: file });
     assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
@@ -159,10 +172,11 @@ test("a file of format 1.0 is migrated, and its sessions can be archived", patie
   ).run("a", record.cwd, record.updatedAt, JSON.stringify(record));
   db.close();
   const store = sqliteStore({ path });
-  assert.deepEqual((await store.list()).sessions, [record]);
+  assert.deepEqual(await idsOf(store), ["a"]);
+  assert.deepEqual(await recordIn(store, "a"), record);
   await store.patch("a", { archived: true });
-  assert.deepEqual((await store.list()).sessions, []);
-  assert.deepEqual((await store.list({ archived: "only" })).sessions, [{ ...record, archived: true }]);
+  assert.deepEqual(await idsOf(store), []);
+  assert.deepEqual(await idsOf(store, { archived: "only" }), ["a"]);
   await store.close();
 });
 
@@ -170,12 +184,12 @@ test("a migration that fails changes nothing", patience, async () => {
   const path = await storeWithOneSession();
   const sql = "ALTER TABLE session ADD COLUMN colour TEXT; DELETE FROM entry; CREATE TABLE entry (x)";
   const db = new DatabaseSync(path);
-  await assert.rejects(migrate(db, path, [...migrations, { version: 2_001, sql }]), /already exists/);
+  await assert.rejects(migrate(db, path, [...migrations, { version: 2_002, sql }]), /already exists/);
   db.close();
   const store = sqliteStore({ path });
   assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
   await store.close();
-  assert.equal(existsSync(`${path}.v2.0.bak.partial`), false);
+  assert.equal(existsSync(`${path}.v2.1.bak.partial`), false);
 });
 
 test(
@@ -184,16 +198,17 @@ test(
   async () => {
     const path = freshPath();
     const store = sqliteStore({ path });
-    await store.create(recordOf("a"));
+    const sessions = claimedSessions(store);
+    await sessions.create(recordOf("a"));
     renameSync(path, `${path}.moved`);
-    await assert.rejects(store.append("a", [promptAt(1)]), { code: -32067 });
+    await assert.rejects(sessions.append("a", [promptAt(1)]), { code: -32067 });
     // The log of the moved file would be taken for one of the new file's.
     for (const file of ["-wal", "-shm"]) rmSync(path + file, { force: true });
     assert.equal(await store.get("a"), undefined, "a new file was made");
-    await store.create(recordOf("b"));
+    await sessions.create(recordOf("b"));
     await store.close();
     const again = sqliteStore({ path });
-    assert.deepEqual((await again.list()).sessions, [recordOf("b")]);
+    assert.deepEqual(await idsOf(again), ["b"]);
     await again.close();
   },
 );

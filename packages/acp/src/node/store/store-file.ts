@@ -11,6 +11,10 @@ export const defaultBusyTimeoutMs = 5_000;
 /** The write-ahead log is truncated to this size after a checkpoint. */
 const keptLogBytes = 16 * 1024 * 1024;
 
+// on macOS fsync alone leaves data in the drive's cache
+export const synced = "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
+export const unsynced = "PRAGMA synchronous = NORMAL; PRAGMA fullfsync = OFF";
+
 /** Opens the file, and creates it if it is missing. Never changes the file of another program. */
 export async function openFile(options: SqliteStoreOptions): Promise<DatabaseSync> {
   const path = resolve(options.path);
@@ -98,9 +102,7 @@ function prepare(db: DatabaseSync, path: string, { durability, maxBytes }: Sqlit
   if (mode !== "wal") {
     throw inaccessible(path, "its file system has no shared memory, take a local directory");
   }
-  db.exec(`PRAGMA synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-  // on macOS fsync alone leaves data in the drive's cache
-  if (durability === "full") db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
+  db.exec(durability === "full" ? `${synced}; PRAGMA checkpoint_fullfsync = ON` : unsynced);
   db.exec(`PRAGMA journal_size_limit = ${keptLogBytes}; PRAGMA secure_delete = ON`);
   if (maxBytes !== undefined) {
     const pageBytes = Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);

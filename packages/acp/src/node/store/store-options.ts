@@ -7,6 +7,8 @@ import type { SessionStore } from "../../model/store.ts";
 export interface SqliteStoreOptions {
   /** The absolute path of the database file. It and its directories are created if missing, for this user only. */
   readonly path: string;
+  /** Sessions of different tenants know nothing of each other, also under the same id. Default "". */
+  readonly tenant?: string | undefined;
   /**
    * "normal" (default): acknowledged writes survive a crash of the process; a power cut may lose the commits since the
    * last checkpoint, but never damages the file. "full": acknowledged writes survive a power cut too, and each commit

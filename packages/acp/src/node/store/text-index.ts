@@ -1,9 +1,13 @@
 // Full-text search over whole messages, which are indexed when somebody searches.
 
 import { normalPath } from "../../base/normal-path.ts";
+import { type SpokenText, spokenText } from "../../log/message-search.ts";
+import type { TextMatch } from "../../model/store.ts";
 import type { Database, List, Row } from "./database.ts";
 import { decodeRow, entryColumns } from "./entry-rows.ts";
-import { type SpokenText, spokenText } from "./entry-text.ts";
+
+import { segmentsOf } from "./read-entries.ts";
+import type { SessionRow } from "./session-rows.ts";
 import type { SearchHit, SearchOptions } from "./store-options.ts";
 
 /** Entries per change, so that others need not wait for long. */
@@ -16,7 +20,8 @@ const defaultLimit = 20;
 /** Indexes some entries, inside a change. Returns whether more may be left. */
 export function indexStep(db: Database): boolean {
   const session = db.get(
-    "SELECT key, last_seq, indexed_seq, open_seq FROM session WHERE indexed_seq < last_seq LIMIT 1",
+    "SELECT key, last_seq, indexed_seq, open_seq FROM session WHERE tenant = ? AND indexed_seq < last_seq LIMIT 1",
+    db.tenant,
   );
   if (session === undefined) return false;
   const { key = null, last_seq = null, indexed_seq = null, open_seq = null } = session;
@@ -117,21 +122,65 @@ export function searchIndex(db: Database, query: string, options: SearchOptions)
          VALUES (?) UNION ALL
          SELECT session.key FROM session JOIN holding ON parent = holding.key WHERE base_seq >= ?)
        SELECT id FROM session JOIN holding USING (key)
-         WHERE id IS NOT NULL AND cwd = coalesce(?, cwd) ORDER BY key`,
+         WHERE id IS NOT NULL AND tenant = ? AND cwd = coalesce(?, cwd) ORDER BY key`,
       session,
       seq,
+      db.tenant,
       options.cwd === undefined ? null : normalPath(options.cwd),
     );
     for (const { id } of holders) {
       hits.push({
         sessionId: String(id),
         seq: Number(seq),
-        snippet: String(snippet).replaceAll(/\s+/g, " "),
+        snippet: oneLine(snippet),
       });
       if (hits.length === limit) return hits;
     }
   }
   return hits;
+}
+
+/** The messages that match, by the key of the session whose rows they are; the last one first. */
+export type Matches = ReadonlyMap<number, readonly { readonly id: number; readonly seq: number }[]>;
+
+/** Undefined without a word. */
+export function matchesOf(db: Database, query: string): Matches | undefined {
+  const match = matchExpression(query);
+  if (match === undefined) return undefined;
+  const found = new Map<number, { id: number; seq: number }[]>();
+  const sql =
+    "SELECT session, seq, id FROM spoken CROSS JOIN message ON id = spoken.rowid WHERE spoken MATCH ? ORDER BY session, seq DESC";
+  for (const [session, seq, id] of db.lists(sql, match)) {
+    const messages = found.get(Number(session));
+    const message = { id: Number(id), seq: Number(seq) };
+    if (messages === undefined) found.set(Number(session), [message]);
+    else messages.push(message);
+  }
+  return found;
+}
+
+/** The last message of a session that matches, also one that it has from the source of a fork. */
+export function matchIn(
+  db: Database,
+  matches: Matches,
+  query: string,
+  session: SessionRow,
+): TextMatch | undefined {
+  for (const { key, from, to } of segmentsOf(db, session).reverse()) {
+    const message = matches.get(key)?.find(({ seq }) => from <= seq && seq <= to);
+    if (message === undefined) continue;
+    const [row] = db.lists(
+      `SELECT snippet(spoken, 0, '', '', '…', ${snippetWords}) FROM spoken WHERE spoken MATCH ? AND rowid = ?`,
+      matchExpression(query) ?? "",
+      message.id,
+    );
+    return { seq: message.seq, snippet: oneLine(row?.[0]) };
+  }
+  return undefined;
+}
+
+function oneLine(text: unknown): string {
+  return String(text ?? "").replaceAll(/\s+/g, " ");
 }
 
 /** Quotes each word, so that FTS5's query syntax has no effect. Undefined without a word. */

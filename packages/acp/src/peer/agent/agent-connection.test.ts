@@ -57,9 +57,9 @@ test("an agent that is closed closes its connections, then its store, once, and 
   const memory = memoryStore();
   const store: SessionStore = {
     ...memory,
-    release: async (sessionId) => {
+    release: async (claim) => {
       order.push("session released");
-      await memory.release(sessionId);
+      await memory.release(claim);
     },
     close: async () => {
       order.push("store closed");

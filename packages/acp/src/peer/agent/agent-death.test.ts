@@ -14,12 +14,13 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
+import { storedEntries } from "../../../test/support/stored-entries.ts";
 import type { AgentSession, Entry, SessionUpdate } from "../../index.ts";
 import { type EntryBody, memoryStore, parseEntry, type SessionStore, serializeEntry } from "../../store.ts";
 
 async function entriesOf(store: SessionStore, sessionId: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const entry of store.entries(sessionId)) entries.push(parseEntry(entry));
+  for await (const entry of storedEntries(store, sessionId)) entries.push(parseEntry(entry));
   return entries;
 }
 
@@ -163,10 +164,10 @@ inEveryVersion("a client that dies while history is being sent leaves nothing be
   let isSlow = false;
   const store: SessionStore = {
     ...good,
-    async *entries(sessionId, fromSeq) {
-      for await (const entry of good.entries(sessionId, fromSeq)) {
-        if (isSlow && entry.kind === "result") await gate.promise;
-        yield entry;
+    async *read(...given) {
+      for await (const page of good.read(...given)) {
+        if (isSlow && page.some(({ kind }) => kind === "result")) await gate.promise;
+        yield page;
       }
     },
   };
@@ -209,12 +210,13 @@ inEveryVersion(
       { kind: "update", update: { sessionUpdate: "terminal_update", terminalId: "x", command: "sleep" } },
       { kind: "ask", askId: "q", permission: { title: "?", options: [] } },
     ];
-    await store.claim(sessionId);
+    const claim = await store.claim(sessionId);
     await store.append(
-      sessionId,
+      claim,
+      before.length,
       bodies.map((body, i) => serializeEntry({ format: 1, seq: before.length + 1 + i, time: 1, ...body })),
     );
-    await store.release(sessionId);
+    await store.release(claim);
     for (let times = 0; times < 2; times++) {
       const { agent } = await conversation(pair, { session: { store }, prompt: () => undefined });
       const session = await agent.loadSession(sessionId, place);
@@ -241,10 +243,10 @@ inEveryVersion(
     const reading = Promise.withResolvers<void>();
     const store: SessionStore = {
       ...good,
-      async *entries(sessionId, fromSeq) {
+      async *read(...given) {
         reading.resolve();
         await gate.promise;
-        yield* good.entries(sessionId, fromSeq);
+        yield* good.read(...given);
       },
     };
     const talk = await openSession(pair, {

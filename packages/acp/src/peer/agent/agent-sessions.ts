@@ -7,8 +7,9 @@ import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-e
 import { closesSession, fieldsOf } from "../../edition/pass-through.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { defaultMaxUnstored, LogWriter } from "../../log/log-writer.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
-import type { SessionRecord } from "../../model/store.ts";
+import type { Claim, SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenRequest } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
@@ -25,7 +26,6 @@ import { checkedActivation, checkOptionValue, restoredOptions } from "./request-
 import { ServedSession } from "./served-session.ts";
 import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";
 import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
-import { defaultMaxUnstored, SessionLog } from "./session/session-log.ts";
 import { keepCurrent, sessionSetup } from "./session-setup.ts";
 import { type StoredSessions, storedSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
@@ -35,7 +35,7 @@ const openGraceMs = 5_000;
 
 type PassOp = Extract<SessionOp, { op: "pass" }>;
 
-const noHistory: HistoryEnd = { nextSeq: 1, missing: [] };
+const noHistory: HistoryEnd = { head: { lastSeq: 0 }, missing: [] };
 
 /** What a connection has in common with the others of its agent, and what it has of its own. */
 export interface AgentSessionsParts {
@@ -183,11 +183,11 @@ export class AgentSessions implements Holder {
     record: SessionRecord,
     activation: Activation,
     origin: "new" | "fork",
-    create: () => Promise<void>,
+    create: () => Promise<Claim>,
   ): Promise<ServedSession> {
     return this.#work.inOrder(record.sessionId, async () => {
-      await create();
-      return this.#alive(this.#begin(record, activation, origin));
+      const claim = await create();
+      return this.#alive(this.#begin(record, claim, activation, origin));
     });
   }
 
@@ -220,9 +220,10 @@ export class AgentSessions implements Holder {
     const activation = { ...place, cwd, ...(hasStoredPlace ? { additionalDirectories } : {}) };
     const live = await this.#live.lasting(sessionId);
     const isNewClient = live !== undefined && live.holder !== this;
-    if (live === undefined) await this.#store.claim(sessionId);
-    else this.#checkFree(live, activation);
-    const session = live?.session ?? (await this.#begin(record, activation, replay ? "load" : "resume"));
+    if (live !== undefined) this.#checkFree(live, activation);
+    const origin = replay ? "load" : "resume";
+    const session =
+      live?.session ?? (await this.#begin(record, await this.#store.claim(sessionId), activation, origin));
     if (isNewClient) this.#live.handOver(live, this);
     if (live !== undefined) session.reactivate(activation);
     const history = replay ? this.#store.history(sessionId) : undefined;
@@ -245,7 +246,7 @@ export class AgentSessions implements Holder {
   }
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
-    const { archived: _, ...from } = await this.#stored.known(sessionId);
+    const { archived: _, head: _head, ...from } = await this.#stored.known(sessionId);
     await this.#live.get(sessionId)?.session.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
@@ -263,13 +264,16 @@ export class AgentSessions implements Holder {
   /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */
   async #begin(
     record: SessionRecord,
+    claim: Claim,
     activation: Activation,
     origin: OpenRequest["origin"],
   ): Promise<ServedSession> {
-    const { sessionId, settledSeq } = record;
+    const { sessionId } = record;
     try {
-      const end = origin === "new" ? noHistory : await historyEnd(this.#store.history(sessionId), settledSeq);
-      const session = this.#install(record, activation, end);
+      const end = origin === "new" ? noHistory : await historyEnd(this.#store, sessionId);
+      const { head, missing } = end;
+      const session = this.#install(record, activation, { claim, head });
+      for (const body of missing) session.updates.log.append(body);
       const handled = new HandledOp(activation);
       // nothing is kept with it before `open` has returned
       const opening = session as AgentSession<undefined>;
@@ -280,24 +284,27 @@ export class AgentSessions implements Holder {
       return session;
     } catch (error) {
       this.#live.remove(sessionId);
-      await this.#store.release(sessionId);
+      await this.#store.release(claim);
       if (origin === "new" || origin === "fork") await this.#store.delete(sessionId);
       throw error;
     }
   }
 
-  #install(record: SessionRecord, activation: Activation, { nextSeq, missing }: HistoryEnd): ServedSession {
+  #install(
+    record: SessionRecord,
+    activation: Activation,
+    { claim, head }: { readonly claim: Claim; readonly head: HistoryEnd["head"] },
+  ): ServedSession {
     const { sessionId } = record;
     const maxUnstored = this.#definition.session?.maxUnstored ?? defaultMaxUnstored;
     const report = (message: string, details: object) =>
       session.updates.sender.log("error", message, { sessionId, ...details });
-    const log = new SessionLog(this.#store, sessionId, {
-      nextSeq,
+    const log = new LogWriter(this.#store, claim, {
+      head,
       maxUnstored,
       fail: (error) => report("the session's store failed", { error }),
       full: () => report("the session's store is too far behind", { maxUnstored }),
     });
-    for (const body of missing) log.append(body);
     const session: ServedSession = new ServedSession(
       { sessionId, activation, definition: this.#definition, hasUserTitle: record.hasUserTitle === true },
       this.sender,
@@ -323,7 +330,7 @@ export class AgentSessions implements Holder {
     const session = this.#live.get(sessionId)?.session;
     if (patch?.title !== undefined) session?.renamed(patch.title);
     if (row.handler !== "onStatus") return fieldsOf(patch, row.answers);
-    const status = this.#store.isOpen(sessionId) ? "open" : "saved";
+    const status = session === undefined ? "saved" : "open";
     return { status, ...optional({ state: session?.updates.snapshot }) } satisfies SessionStatus;
   }
 
@@ -345,11 +352,11 @@ export class AgentSessions implements Holder {
     return this.#work.inOrder(sessionId, async () => {
       await this.#stored.known(sessionId);
       await this.#close(sessionId);
-      await this.#store.claim(sessionId);
+      const claim = await this.#store.claim(sessionId);
       try {
         return await work();
       } finally {
-        await this.#store.release(sessionId);
+        await this.#store.release(claim);
       }
     });
   }

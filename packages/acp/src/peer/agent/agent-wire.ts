@@ -1,5 +1,6 @@
 // The agent's end of a connection: negotiates the version, decodes requests for a host, and encodes what it sends.
 
+import { optional } from "../../base/objects.ts";
 import { terminalOutputMethod } from "../../base/parley-extensions.ts";
 import type {
   AgentEdition,
@@ -35,6 +36,7 @@ import { checkSentSize, type Output } from "../../jsonrpc/output.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
+import type { Author } from "../../model/entry.ts";
 import type { ModelRules } from "../../model/model-rules.ts";
 import type { Successor } from "../../model/successor.ts";
 import { featureMode, lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
@@ -72,6 +74,8 @@ export interface AgentWireOptions
   readonly forwards?: boolean;
   /** The agent behind this one. */
   readonly successor?: Successor;
+  /** Whom the client speaks for. */
+  readonly principal?: string;
 }
 
 /** The state of a connection once its version is agreed on. */
@@ -137,6 +141,13 @@ export class AgentWire implements SessionSender {
 
   get client(): Introduction<ClientCapabilities> {
     return this.#now.client;
+  }
+
+  get author(): Author | undefined {
+    const { principal } = this.#options;
+    return principal === undefined
+      ? undefined
+      : { principal, ...optional({ client: this.client.info?.name }) };
   }
 
   get attachment(): Attachment | undefined {

@@ -7,8 +7,8 @@ import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { argumentText, type ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
+import { memoryStore } from "../../log/memory-store.ts";
 import type { Implementation, Meta } from "../../model/content.ts";
-import { memoryStore } from "../../model/memory-store.ts";
 import type { Successor } from "../../model/successor.ts";
 import { servedBehind } from "../base/own-proxies.ts";
 import { hostedProviders } from "../mcp/hosted-servers.ts";
@@ -120,7 +120,7 @@ export function agent<Data = undefined>(given: AgentDefinition<Data>): Agent {
   const { session } = definition;
   const ownLog = definition.log;
   const store = guardedStore(session?.store ?? memoryStore(), guardedLog(ownLog));
-  const live = new LiveSessions(definition, store);
+  const live = new LiveSessions(definition);
   const hosted = hostedProviders(definition.mcpServers ?? {}, definition.mcp);
   const connections = new Set<ServedClient>();
   let closing: Promise<void> | undefined;

@@ -174,8 +174,8 @@ inEveryVersion(
     const store = memoryStore();
     const seen: SessionUpdate[] = [];
     const usage = { sessionUpdate: "usage_update", used: 1, size: 2 };
-    await store.create(recordOf("s"));
-    await store.append("s", [
+    const claim = await store.create(recordOf("s"));
+    await store.append(claim, 0, [
       {
         format: 1,
         seq: 1,
@@ -185,7 +185,7 @@ inEveryVersion(
         text: JSON.stringify(usage, undefined, 2),
       },
     ]);
-    await store.release("s");
+    await store.release(claim);
     const [near, far] = bytePipe();
     agent({ name: "a", version: "1", session: { store }, prompt: () => undefined }).connect(
       byteTransport(near, { framing: "ndjson" }),

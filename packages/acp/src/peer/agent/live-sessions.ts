@@ -6,7 +6,6 @@ import { SessionOrder } from "../base/session-order.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { HandledOp } from "./handled-request.ts";
 import type { ServedSession } from "./served-session.ts";
-import type { GuardedStore } from "./session/guarded-store.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 
 /** How long closing a session waits for the definition's `session.close`. */
@@ -32,14 +31,12 @@ export class LiveSessions {
   /** Sessions that are being activated or ended: the next request for one waits, whichever connection it comes from. */
   readonly order = new SessionOrder();
   readonly #definition: AgentDefinition;
-  readonly #store: GuardedStore;
   readonly #live = new Map<string, LiveSession>();
   /** Sessions that were live and are not released yet. */
   readonly #ending = new Map<string, Promise<void>>();
 
-  constructor(definition: AgentDefinition, store: GuardedStore) {
+  constructor(definition: AgentDefinition) {
     this.#definition = definition;
-    this.#store = store;
   }
 
   get(sessionId: string): LiveSession | undefined {
@@ -96,7 +93,7 @@ export class LiveSessions {
   async #end(session: ServedSession): Promise<void> {
     await session.close();
     // a failure must not keep the session claimed, nor the client without its answer (A33)
-    await this.#store.release(session.sessionId).catch((error: unknown) => closeFailed(session, error));
+    await session.updates.log.release().catch((error: unknown) => closeFailed(session, error));
   }
 }
 

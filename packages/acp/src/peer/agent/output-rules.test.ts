@@ -11,6 +11,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
+import { storedEntries } from "../../../test/support/stored-entries.ts";
 import type { AgentSession, OutgoingUpdate, SessionConfigOption, Turn } from "../../index.ts";
 import type { AvailableCommand } from "../../model.ts";
 import { memoryStore } from "../../store.ts";
@@ -380,7 +381,7 @@ inEveryVersion("a question that fails is an answered one in the history", async 
   );
   assert.equal((await session.prompt("x").result).stopReason, "end_turn");
   const asked: string[] = [];
-  for await (const entry of store.entries(session.sessionId))
+  for await (const entry of storedEntries(store, session.sessionId))
     if (entry.kind === "ask" || entry.kind === "answer") asked.push(entry.kind);
   assert.deepEqual(asked, ["ask", "answer"]);
 });

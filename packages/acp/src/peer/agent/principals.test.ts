@@ -149,6 +149,49 @@ test("a live session is its principal's also where the store forgets whose it is
   await made.close();
 });
 
+test("a handler sees who has sent its prompt, and the history says who said what", async () => {
+  for (const principal of ["one", undefined]) {
+    const seen: unknown[] = [];
+    const made = agent({
+      name: "a",
+      version: "1",
+      concurrentPrompts: "inbox",
+      session: { open: (session) => void seen.push(session.principal) },
+      async prompt(turn) {
+        seen.push(turn.author);
+        // the second message comes while the question is open
+        await turn.requestPermission("Go on?");
+        seen.push(turn.inbox.take()?.prompt);
+        await quiet();
+        for await (const entry of turn.session.history())
+          seen.push(["author" in entry ? [entry.kind, entry.author] : entry.kind]);
+      },
+    });
+    const asked = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    const { connection } = await attachedClient(made, {
+      ...(principal && { principal }),
+      async requestPermission({ options }) {
+        asked.resolve();
+        await sent.promise;
+        return options[0]?.optionId;
+      },
+    });
+    const session = await connection.newSession(place);
+    const first = session.prompt("hello");
+    await asked.promise;
+    const second = session.prompt("and more");
+    await quiet();
+    sent.resolve();
+    await Promise.all([first.result, second.result]);
+    await made.close();
+    const author = principal && { principal, client: "c" };
+    const said = (kind: string) => [author ? [kind, author] : kind];
+    const more = [{ type: "text", text: "and more" }];
+    assert.deepEqual(seen, [principal, author, more, said("prompt"), ["ask"], said("answer"), said("inbox")]);
+  }
+});
+
 test("a principal must be a text that names somebody", async () => {
   const made = agentWith(memoryStore());
   for (const [principal, got] of [

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { introduction, RawPeer } from "../../../test/support/raw-peer-probe.ts";
-import { memoryStore } from "../../model/memory-store.ts";
+import { memoryStore } from "../../log/memory-store.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { agent } from "./agent.ts";
 import type { Turn } from "./turn/turn.ts";

@@ -73,7 +73,7 @@ export class ServedClient implements AgentHost, AgentConnection {
       versions,
       unstable,
       exposeErrors,
-      ...optional({ log, successor: parts.successor }),
+      ...optional({ log, successor: parts.successor, principal: parts.principal }),
     };
     this.#definition = definition;
     this.#wire = new AgentWire(spoken, options, this);

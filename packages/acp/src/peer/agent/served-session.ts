@@ -5,6 +5,7 @@ import { backgroundDeadline, type Deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import type { Activation, ClientCapabilities } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
+import type { LogWriter } from "../../log/log-writer.ts";
 import type { AvailableCommand, Meta, SessionConfigOption, SystemPrompt } from "../../model/content.ts";
 import { optionValue } from "../../model/custom-types.ts";
 import { completeCommands, completeConfigOptions, completeUpdate } from "../../model/outgoing.ts";
@@ -16,7 +17,6 @@ import type { AgentDefinition } from "./agent-definition.ts";
 import { type BackgroundTools, backgroundTools } from "./background-tools.ts";
 import { withLogins } from "./introduction.ts";
 import { storedValues } from "./request-rules.ts";
-import type { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { SessionUpdates, sentAtOnce } from "./session/session-updates.ts";
 import type { ReceivedPrompt } from "./turn/received-prompt.ts";
@@ -65,7 +65,7 @@ export class ServedSession implements AgentSession {
   constructor(
     { sessionId, activation, definition, hasUserTitle }: ServedSessionSettings,
     sender: SessionSender,
-    log: SessionLog,
+    log: LogWriter,
   ) {
     this.updates = new SessionUpdates(sessionId, sender, log);
     this.#background = backgroundTools(this.updates, (method) => this.#checkOpen(method));
@@ -88,6 +88,10 @@ export class ServedSession implements AgentSession {
 
   get sessionId(): string {
     return this.updates.sessionId;
+  }
+
+  get principal(): string | undefined {
+    return this.updates.sender.author?.principal;
   }
 
   get cwd(): string {

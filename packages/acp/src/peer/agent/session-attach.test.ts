@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { storedEntries } from "../../../test/support/stored-entries.ts";
 import type { ProtocolVersion } from "../../edition/negotiate.ts";
-import { memoryStore } from "../../model/memory-store.ts";
+import { LogWriter } from "../../log/log-writer.ts";
+import { memoryStore } from "../../log/memory-store.ts";
 import { loadAgentVersion } from "../base/load-version.ts";
 import { McpNotices } from "../mcp/session-servers.ts";
 import { ServedSession } from "./served-session.ts";
 import { guardedStore } from "./session/guarded-store.ts";
-import { SessionLog } from "./session/session-log.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { TerminalOutputs } from "./session/terminal-outputs.ts";
 import { Questions } from "./turn/questions.ts";
@@ -40,6 +41,7 @@ async function recordingSender(
   const sender: SessionSender = {
     edition,
     isOpen: true,
+    author: undefined,
     client: { info: undefined, capabilities: features },
     openUrls: new Set(),
     dialect: undefined,
@@ -69,7 +71,7 @@ async function recordingSender(
 async function openSession(sender: SessionSender, prompt: () => undefined = () => undefined) {
   const store = memoryStore();
   const sessionId = "s";
-  await store.create({
+  const claim = await store.create({
     sessionId,
     cwd: "/",
     additionalDirectories: [],
@@ -78,8 +80,8 @@ async function openSession(sender: SessionSender, prompt: () => undefined = () =
     config: {},
   });
   const unexpected = (error?: unknown) => assert.fail(String(error));
-  const log = new SessionLog(store, sessionId, {
-    nextSeq: 1,
+  const log = new LogWriter(store, claim, {
+    head: { lastSeq: 0 },
     maxUnstored: 1_000,
     fail: unexpected,
     full: unexpected,
@@ -111,7 +113,7 @@ test("a session that is attached to another connection sends there, and keeps on
   assert.deepEqual(first.sent, ["agent_message_chunk one"]);
   assert.deepEqual(second.sent, ["agent_message_chunk two"]);
   const texts = [];
-  for await (const { tag, text } of store.entries("s"))
+  for await (const { tag, text } of storedEntries(store, "s"))
     if (tag === "agent_message_chunk") texts.push(JSON.parse(text).content);
   assert.deepEqual(texts, [{ type: "text", text: "onetwo" }]);
 });

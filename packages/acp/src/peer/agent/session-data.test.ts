@@ -109,7 +109,7 @@ inEveryVersion(
 );
 
 test("a history that its store cannot write or read is an error that says so", async () => {
-  for (const broken of ["append", "entries"] as const) {
+  for (const broken of ["append", "read"] as const) {
     let isBroken = false;
     const good = memoryStore();
     const fail = () => {
@@ -118,7 +118,7 @@ test("a history that its store cannot write or read is an error that says so", a
     const store: SessionStore = {
       ...good,
       append: async (...given) => (isBroken && broken === "append" ? fail() : good.append(...given)),
-      entries: (...given) => (isBroken && broken === "entries" ? fail() : good.entries(...given)),
+      read: (...given) => (isBroken && broken === "read" ? fail() : good.read(...given)),
     };
     let error: unknown;
     const { session, agent: connected } = await openSession(

@@ -10,6 +10,7 @@ import {
   said,
   text,
 } from "../../../test/support/peer-probe.ts";
+import { storedEntries } from "../../../test/support/stored-entries.ts";
 import type { AgentSession, OutgoingUpdate, SessionUpdate, Turn } from "../../index.ts";
 import { memoryStore, type SessionStore } from "../../store.ts";
 
@@ -21,10 +22,10 @@ function slowStore() {
   gate.resolve();
   const store: SessionStore = {
     ...good,
-    async append(sessionId, entries) {
+    async append(...given) {
       await gate.promise;
       if (isBroken) throw new Error("no disk");
-      return good.append(sessionId, entries);
+      return good.append(...given);
     },
   };
   return {
@@ -243,7 +244,7 @@ inEveryVersion(
     await failsWith(second.result, -32067);
     assert.equal((await first.result).stopReason, "end_turn");
     const kinds: string[] = [];
-    for await (const entry of store.entries(talk.session.sessionId)) kinds.push(entry.kind);
+    for await (const entry of storedEntries(store, talk.session.sessionId)) kinds.push(entry.kind);
     assert.deepEqual(kinds, ["prompt", "update", "result"]);
   },
 );

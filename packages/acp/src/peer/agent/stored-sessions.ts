@@ -9,7 +9,7 @@ import type {
   SessionOp,
 } from "../../edition/agent-edition.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { SessionPatch, SessionQuery, SessionRecord, SessionRecordPage } from "../../model/store.ts";
+import type { SessionPatch, SessionQuery, SessionRecord, StoredSession } from "../../model/store.ts";
 import { lists } from "../../validation/unstable-features.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import type { HandledOp } from "./handled-request.ts";
@@ -31,19 +31,15 @@ export function storedSessions(
     return principal === own && holder.principal === own;
   }
 
-  async function known(sessionId: string): Promise<SessionRecord> {
+  async function known(sessionId: string): Promise<StoredSession> {
     const record = await store.get(sessionId);
     if (record === undefined || !isOwn(record)) throw RequestError.sessionNotFound(sessionId);
     return record;
   }
 
-  /** The next page that has sessions of this principal. */
-  async function ownPage(query: SessionQuery): Promise<SessionRecordPage> {
-    const page = await store.list(query);
-    const sessions = page.sessions.filter(isOwn);
-    if (sessions.length === 0 && page.nextCursor !== undefined)
-      return ownPage({ ...query, cursor: page.nextCursor });
-    return { ...page, sessions };
+  async function ownPage(query: SessionQuery) {
+    const { sessions, ...page } = await store.list({ ...query, principal: own ?? null });
+    return { ...page, sessions: sessions.filter(isOwn).map(({ head: _, ...record }) => record) };
   }
 
   /** Without the feature nobody could see that a session is archived, so all are listed. */

@@ -6,6 +6,7 @@ import { type AttachedClient, attachedClient } from "../../../test/support/attac
 import { place, quiet, said } from "../../../test/support/peer-probe.ts";
 import { Random } from "../../../test/support/random.ts";
 import { inSoak } from "../../../test/support/soak.ts";
+import { storedEntries } from "../../../test/support/stored-entries.ts";
 import { agent, type ClientSession, RequestError, textOf } from "../../index.ts";
 import { memoryStore, parseEntry, type SessionStore } from "../../store.ts";
 
@@ -20,16 +21,16 @@ function claimedStore() {
     ...memory,
     async create(record) {
       claimed.add(record.sessionId);
-      await memory.create(record);
+      return memory.create(record);
     },
     async claim(sessionId) {
       assert.ok(!claimed.has(sessionId), "claimed twice");
       claimed.add(sessionId);
-      await memory.claim(sessionId);
+      return memory.claim(sessionId);
     },
-    async release(sessionId) {
-      assert.ok(claimed.delete(sessionId), "released twice");
-      await memory.release(sessionId);
+    async release(claim) {
+      assert.ok(claimed.delete(claim.sessionId), "released twice");
+      await memory.release(claim);
     },
     // what is stored is looked at in the end
     close: async () => undefined,
@@ -39,7 +40,7 @@ function claimedStore() {
 
 async function storedText(store: SessionStore, sessionId: string): Promise<string> {
   let text = "";
-  for await (const stored of store.entries(sessionId)) {
+  for await (const stored of storedEntries(store, sessionId)) {
     const entry = parseEntry(stored);
     if (entry.kind === "update" && entry.update.sessionUpdate === "agent_message_chunk")
       text += textOf(entry.update.content);

@@ -15,9 +15,9 @@ function gatedStore() {
   let gate: PromiseWithResolvers<void> | undefined;
   const store: SessionStore = {
     ...memory,
-    async *entries(sessionId, fromSeq) {
+    async *read(...given) {
       await gate?.promise;
-      yield* memory.entries(sessionId, fromSeq);
+      yield* memory.read(...given);
     },
   };
   return {

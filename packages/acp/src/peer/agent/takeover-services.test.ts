@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attachedClient } from "../../../test/support/attached-client.ts";
 import { place, quiet, said, statuses } from "../../../test/support/peer-probe.ts";
+import { storedEntries } from "../../../test/support/stored-entries.ts";
 import { type AgentDefinition, agent, type TerminalHandle, type Terminals } from "../../index.ts";
 import { memoryStore, parseEntry } from "../../store.ts";
 
@@ -62,7 +63,7 @@ for (const [before, after] of [
     assert.deepEqual(answers, ["allow_once"]);
     assert.equal(said(updates), "done");
     const kinds: string[] = [];
-    for await (const entry of store.entries(session.sessionId)) kinds.push(parseEntry(entry).kind);
+    for await (const entry of storedEntries(store, session.sessionId)) kinds.push(parseEntry(entry).kind);
     assert.deepEqual(
       kinds.filter((kind) => kind === "ask" || kind === "answer"),
       ["ask", "answer"],
@@ -94,7 +95,7 @@ for (const edition of ["v1", "v2"] as const)
     await old.served.close("the client did not come back");
     assert.deepEqual(seen, ["AbortError", "cancelled"]);
     const entries: unknown[] = [];
-    for await (const stored of store.entries(session.sessionId)) {
+    for await (const stored of storedEntries(store, session.sessionId)) {
       const entry = parseEntry(stored);
       if (entry.kind === "answer" && "permission" in entry) entries.push(entry.permission);
       if (entry.kind === "update") entries.push(...statuses([entry.update]));

@@ -336,9 +336,9 @@ test("the store's claim stays with the process while a session changes hands, an
       calls.push("claim");
       return memory.claim(sessionId);
     },
-    release: (sessionId) => {
+    release: (claim) => {
       calls.push("release");
-      return memory.release(sessionId);
+      return memory.release(claim);
     },
   };
   const opened: string[] = [];

@@ -75,10 +75,10 @@ function slow(): { store: SessionStore; gate: PromiseWithResolvers<void>; fail: 
   const fail = { is: false };
   const store: SessionStore = {
     ...good,
-    async append(sessionId, entries) {
+    async append(...given) {
       await gate.promise;
       if (fail.is) throw new Error("no disk");
-      return good.append(sessionId, entries);
+      return good.append(...given);
     },
   };
   return { store, gate, fail };

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { introduction, RawPeer } from "../../../test/support/raw-peer-probe.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import { memoryStore } from "../../model/memory-store.ts";
+import { memoryStore } from "../../log/memory-store.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { client } from "../client/client.ts";
 import { agent } from "./agent.ts";

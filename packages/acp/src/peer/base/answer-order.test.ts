@@ -96,10 +96,10 @@ test("A25 A28 A30 what happens while history is being sent follows the answer, a
     const good = memoryStore();
     const store: SessionStore = {
       ...good,
-      async *entries(sessionId, fromSeq) {
+      async *read(...given) {
         gate.resolve();
         await reading.promise;
-        yield* good.entries(sessionId, fromSeq);
+        yield* good.read(...given);
       },
     };
     const words: Prompted = async (turn) => {

@@ -330,16 +330,14 @@ inEveryVersion("a stored message that is damaged does not cost the others", asyn
   const store = memoryStore();
   const { session, agent: connected } = await openSession(
     pair,
-    { session: { store: { ...store, pages } }, prompt: (turn) => turn.say("hello") },
+    { session: { store: { ...store, read } }, prompt: (turn) => turn.say("hello") },
     {},
   );
-  async function* pages(...of: Parameters<NonNullable<typeof store.pages>>) {
-    for await (const entry of store.entries(...of)) {
+  async function* read(...of: Parameters<typeof store.read>) {
+    for await (const page of store.read(...of)) {
       const damaged = { sessionUpdate: "agent_message", messageId: "m", content: {} };
-      yield [
-        { ...entry, kind: "update", tag: "agent_message", text: JSON.stringify(damaged) } as const,
-        entry,
-      ];
+      const text = JSON.stringify(damaged);
+      yield page.flatMap((entry) => [{ ...entry, kind: "update", tag: "agent_message", text }, entry]);
     }
   }
   await session.prompt("go").result;

@@ -4,6 +4,7 @@ import { milliseconds } from "../../base/deadline.ts";
 import type { NoPromise } from "../../base/no-promise.ts";
 import { optional } from "../../base/objects.ts";
 import { clientDefinitionGroups, clientDefinitionKeys } from "../../base/option-keys.gen.ts";
+import { vetoMethod } from "../../base/parley-extensions.ts";
 import type { ClientCapabilities } from "../../edition/agent-edition.ts";
 import type { Editions } from "../../edition/negotiate.ts";
 import type { ConnectionOptions, Log } from "../../jsonrpc/connection-options.ts";
@@ -16,7 +17,7 @@ import { checkDefinition, type HandshakeMeta } from "../base/definition-rules.ts
 import type { ExtensionContext, Extensions } from "../base/extensions.ts";
 import type { Between } from "../base/own-proxies.ts";
 import type { McpReceipt } from "../mcp/receipts.ts";
-import { type ClientPolicy, checkPolicy, type McpToolCall } from "./policy/client-policy.ts";
+import { type ClientPolicy, checkPolicy } from "./policy/client-policy.ts";
 import type { PermissionAnswer } from "./policy/permissions.ts";
 import type { ClientSession, RequestContext } from "./session/client-session.ts";
 
@@ -36,9 +37,9 @@ export interface ClientDefinition {
     | ((request: PermissionRequest, context: RequestContext) => PermissionAnswer | Promise<PermissionAnswer>)
     | undefined;
   /**
-   * Decides permission requests, file accesses and commands before `requestPermission`, `files` and `terminals` are
-   * called. Only v1 agents use the client's files and terminals. When an agent acts by itself, the policy sees only its
-   * permission requests. Default: every permission request goes to `requestPermission`, and `files` and `terminals` are
+   * Decides permission requests, file accesses, commands and calls of `tools` before `requestPermission`, `files` and
+   * `terminals` are called. Only v1 agents use the client's files and terminals. When an agent acts by itself, the policy sees
+   * only its permission requests. A policy may bring `files` and `terminals` itself. Default: every permission request goes to `requestPermission`, and `files` and `terminals` are
    * used without asking.
    */
   readonly policy?: ClientPolicy | undefined;
@@ -76,11 +77,6 @@ export interface ClientDefinition {
    * `@parley/mcp`. Default: none; tools must then be MCP providers, and the agent must have MCP over ACP.
    */
   readonly mcp?: McpKit | undefined;
-  /**
-   * Called before a tool of `tools` runs, instead of `policy`. Throw a RequestError of kind "permission_denied" to refuse the
-   * call: the agent gets the message as the result of the tool. Default: `policy` decides; without it every call is allowed.
-   */
-  readonly permitTool?: ((call: McpToolCall, context: RequestContext) => Promise<void> | void) | undefined;
   /**
    * Called once for each server that `tools` of a session became: when the agent first lists or calls it, or when it has
    * done neither within `connection.mcpReceiptMs`. It must not be async: nothing awaits it.
@@ -177,14 +173,16 @@ export function offeredFeatures(
   elicitationModes: readonly string[] = ["form", "url"],
 ): ClientCapabilities {
   const { files, terminals, elicit, auth: { terminal: terminalAuth = false } = {} } = definition;
-  const { _meta, handshakeMeta: { parts: partsMeta } = {} } = definition;
+  const { policy, handshakeMeta: { parts: partsMeta } = {} } = definition;
+  const isGuarded = policy?.services !== undefined;
+  const _meta = policy?.veto === undefined ? definition._meta : { [vetoMethod]: true, ...definition._meta };
   // files that are made per session are taken to be readable and writable
-  const isMade = typeof files === "function";
-  const fixed: Partial<Files> | null | undefined = isMade ? undefined : files;
+  const isMade = typeof files === "function" || (files === undefined && isGuarded);
+  const fixed: Partial<Files> | null | undefined = typeof files === "function" ? undefined : files;
   return {
     readTextFile: isMade || (typeof fixed?.readText === "function" && fixed.canRead !== false),
     writeTextFile: isMade || (typeof fixed?.writeText === "function" && fixed.canWrite !== false),
-    terminal: terminals !== undefined,
+    terminal: terminals !== undefined || isGuarded,
     terminalAuth,
     elicitationForm: elicit !== undefined && elicitationModes.includes("form"),
     elicitationUrl: elicit !== undefined && elicitationModes.includes("url"),

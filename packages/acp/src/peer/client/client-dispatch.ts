@@ -1,7 +1,7 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
 import { isObject, optional } from "../../base/objects.ts";
-import { takenMethod } from "../../base/parley-extensions.ts";
+import { takenMethod, vetoMethod } from "../../base/parley-extensions.ts";
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import { dialectOfParams, dialectSentence } from "../../edition/dialect-tells.ts";
@@ -24,7 +24,6 @@ import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
 import { DroppedUpdates, OrphanUpdates } from "./dropped-updates.ts";
 import { Permissions, type Permit } from "./policy/permissions.ts";
-import type { ClientSession } from "./session/client-session.ts";
 import { LargeAnswers, SessionServices } from "./session-services.ts";
 
 interface ClientDispatchParts {
@@ -43,7 +42,7 @@ export class ClientDispatch {
   readonly #log: Log;
   readonly #wire: ClientWire;
   readonly #large: LargeAnswers;
-  readonly #permissions: Permissions;
+  readonly permissions: Permissions;
   readonly #definition: ClientDefinition;
   readonly #hooks: RelayHooks | undefined;
   readonly #bound: BoundWire;
@@ -74,11 +73,11 @@ export class ClientDispatch {
     this.#orphans = new OrphanUpdates(this.#dropped);
     this.#wire = wire;
     this.#large = new LargeAnswers(() => wire.room);
-    this.#permissions = new Permissions(definition, this.#log);
+    this.permissions = new Permissions(definition, this.#log);
     this.#definition = definition;
     this.#bound = bound;
     this.#edition = edition;
-    const { permitTool } = this.#permissions;
+    const { permit } = this.permissions;
     this.servers = new ClientServers({
       name: definition.name,
       kit: definition.mcp,
@@ -91,8 +90,7 @@ export class ClientDispatch {
       receiptMs: definition.connection?.mcpReceiptMs ?? 10_000,
       log: this.#log,
       receipt: definition.mcpReceipt,
-      permit:
-        permitTool && ((sessionId, use, signal) => this.#permitTool(permitTool, sessionId, use, signal)),
+      permit: permit && ((sessionId, use, signal) => this.#permitTool(permit, sessionId, use, signal)),
       notify: (method, params) => wire.notify(method, params),
       notifyOlder: (method, params) => wire.notifyOlder(method, params),
     });
@@ -127,11 +125,6 @@ export class ClientDispatch {
     this.#sessions.set(session.sessionId, session);
     this.#last = undefined;
     for (const { update, chars } of this.#orphans.adopt(session.sessionId)) session.receive(update, chars);
-  }
-
-  /** The user cancelled the work of a session. */
-  cancelled(session: ClientSession): void {
-    this.#permissions.cancel(session);
   }
 
   /** Ends a session that was closed or deleted, and closes what it was served. */
@@ -263,12 +256,8 @@ export class ClientDispatch {
     if (session === undefined) throw noSession();
     const services = this.#servicesOf(session);
     const { op } = service;
-    const { permit } = this.#permissions;
-    const run =
-      permit === undefined
-        ? () => services.run(op, request)
-        : // before its turn among the large answers: the user may take long to answer
-          await services.permitted(op, request, permit);
+    // before its turn among the large answers: the user may take long to answer
+    const run = await services.permitted(op, request);
     return op.op === "read" || op.op === "output" ? this.#large.give(request, run) : run();
   }
 
@@ -292,8 +281,7 @@ export class ClientDispatch {
   #servicesOf(session: ConnectedSession): SessionServices {
     let services = this.#services.get(session.sessionId);
     if (services === undefined) {
-      const { files, terminals } = this.#definition;
-      services = new SessionServices(files, terminals, session, this.#wire);
+      services = new SessionServices(this.#definition, this.permissions, session, this.#wire);
       this.#services.set(session.sessionId, services);
     }
     return services;
@@ -306,7 +294,7 @@ export class ClientDispatch {
     refuseDuplicates(ask);
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return { outcome: { outcome: "cancelled" } };
-    return { outcome: await this.#permissions.answer(session, ask, request.signal) };
+    return { outcome: await this.permissions.answer(session, ask, request.signal) };
   }
 
   async #elicitation(params: object, request: IncomingRequest): Promise<object> {
@@ -344,6 +332,11 @@ export class ClientDispatch {
     const { requests = {} } = this.#definition.extensions ?? {};
     const context = this.#wire.extensionContext(request.signal);
     if (Object.hasOwn(requests, method)) return requests[method as `_${string}`]?.(params, context);
+    if (method === vetoMethod && this.#definition.policy?.veto !== undefined) {
+      const session = this.#sessions.get(String(isObject(params) ? params["sessionId"] : ""));
+      if (session === undefined) throw noSession();
+      return this.permissions.veto(session, params, request.signal);
+    }
     if (this.#hooks === undefined) {
       refuseFirstGeneration(method, params);
       throw RequestError.methodNotFound(method);

@@ -103,7 +103,7 @@ export class ConnectedAgent implements ClientConnection {
       isStrict: definition.strict === true,
       keepsToolCalls: definition.policy !== undefined,
       listsOptions: wire.dialect?.listsNoOptions !== true,
-      cancelled: (session) => dispatch.cancelled(session),
+      policy: dispatch.permissions,
       closed: (sessionId) => dispatch.end(sessionId),
     };
     this.closed = dispatch.closed;

@@ -156,15 +156,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   async cancelToolCall(toolCallId: string, options: CallOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelToolCall", options);
     this.toolCalls.checkToolCall(toolCallId);
-    const { sessionId } = this;
-    return this.#requests.call("tool_call/cancel", { sessionId, toolCallId }, options);
+    return this.#requests.call("tool_call/cancel", { sessionId: this.sessionId, toolCallId }, options);
   }
 
   async cancelTerminal(terminalId: string, options: CallOptions = {}): Promise<CallResult> {
     this.#checkCall("cancelTerminal", options);
     this.toolCalls.checkTerminal(terminalId);
-    const { sessionId } = this;
-    return this.#requests.call("terminal/cancel", { sessionId, terminalId }, options);
+    return this.#requests.call("terminal/cancel", { sessionId: this.sessionId, terminalId }, options);
   }
 
   async setConfigOption(configId: string, value: JsonValue, given: CallOptions = {}): Promise<CallResult> {
@@ -303,6 +301,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #apply(update: SessionUpdate): void {
+    // what a history replays was decided on before
+    if (!this.isReplaying) this.#settings.policy.observe(this, update);
     if (update.sessionUpdate === "state_update") {
       this.#state = update.state as SessionState; // the decoder has checked it: a custom one begins with "_"
       if (isTaken(update)) for (const { number } of this.#prompts.all) this.failed(number, takenError());
@@ -322,6 +322,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #send(prompt: OpenPrompt): Promise<undefined> | undefined {
     // it fails when the end of the connection is reported
     if (!this.#requests.isOpen) return prompt.ended.promise;
+    this.#settings.policy.prompted(this);
     this.#prompts.sent(prompt, { isBusy: this.#state !== "idle" });
     const { number, withdrawal, ended } = prompt;
     // the message is shown before anything that the agent answers
@@ -376,7 +377,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (this.#prompts.all.length > 0 || this.#state !== "idle") this.questions.refuse();
     if (this.#prompts.all.length > 0) this.#edition.cancelled();
     this.questions.abort();
-    this.#settings.cancelled(this);
+    this.#settings.policy.cancel(this);
     this.#requests.cancel(this.sessionId, meta);
     // what the agent reports of them later replaces it (C26, C27)
     for (const toolCallId of this.toolCalls.openCalls())
@@ -384,7 +385,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
-    // a prompt that was withdrawn has never been part of the conversation
+    // a withdrawn prompt has never been part of the conversation
     if (messageId !== undefined) this.record({ kind: "result", messageId, result: outcome });
   }
 

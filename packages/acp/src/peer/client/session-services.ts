@@ -22,8 +22,8 @@ import type {
 } from "../../model/services.ts";
 import { shownText } from "../../model/text-encodings.ts";
 import { Slots } from "../base/slots.ts";
-import type { AskedSession, Permit } from "./policy/permissions.ts";
-import type { ClientSession } from "./session/client-session.ts";
+import type { ClientDefinition } from "./client-definition.ts";
+import type { AskedSession, Permissions, Permit } from "./policy/permissions.ts";
 
 type ServiceRequest = Pick<IncomingRequest, "signal" | "afterReply">;
 
@@ -36,30 +36,41 @@ export class SessionServices {
   /** The output that is sent by itself, by terminal. */
   readonly #pushed = new Map<string, PushedOutput>();
   #closed = false;
+  readonly #permit: Permit | undefined;
+  /** What a policy guards itself. */
+  readonly #guarded: readonly unknown[];
 
   /** Closes what was made for this session alone, when it ends. */
   readonly #owned: readonly { close?(): Promise<void> }[];
 
   constructor(
-    files: ClientFiles | ((session: ClientSession) => ClientFiles) | undefined,
-    terminals: Terminals | ((session: ClientSession) => Terminals) | undefined,
+    { files, terminals }: Pick<ClientDefinition, "files" | "terminals">,
+    permissions: Permissions,
     session: AskedSession,
     connection: OutputConnection,
   ) {
     this.#session = session;
     this.#connection = connection;
-    this.#files = typeof files === "function" ? files(session) : files;
-    this.#terminals = typeof terminals === "function" ? terminals(session) : terminals;
+    this.#permit = permissions.permit;
+    const guarded =
+      files === undefined || terminals === undefined ? permissions.services(session) : undefined;
+    this.#files = typeof files === "function" ? files(session) : (files ?? guarded?.files);
+    this.#terminals =
+      typeof terminals === "function" ? terminals(session) : (terminals ?? guarded?.terminals);
+    this.#guarded = [files === undefined && guarded?.files, terminals === undefined && guarded?.terminals];
     this.#owned = [
-      ...(typeof files === "function" && this.#files !== undefined ? [this.#files] : []),
-      ...(typeof terminals === "function" && this.#terminals !== undefined ? [this.#terminals] : []),
+      ...(this.#files === undefined || this.#files === files ? [] : [this.#files]),
+      ...(this.#terminals === undefined || this.#terminals === terminals ? [] : [this.#terminals]),
     ];
   }
 
   /** Asks for permission, and gives what to run then. Rejects with -32060. */
-  async permitted(op: ServiceOp, request: ServiceRequest, permit: Permit): Promise<() => Promise<object>> {
+  async permitted(op: ServiceOp, request: ServiceRequest): Promise<() => Promise<object>> {
     const { signal } = request;
     const session = this.#session;
+    const permit = this.#permit;
+    const service = op.op === "read" || op.op === "write" ? this.#files : this.#terminals;
+    if (permit === undefined || this.#guarded.includes(service)) return () => this.run(op, request);
     let confirm: () => void = () => undefined;
     let exact: ServiceOp = op;
     // what is done is exactly what was decided on

@@ -93,11 +93,24 @@ test("what is no good request is refused with its status, and the connection goe
   await probe.server.close();
 });
 
-test("a batch gets 501 and none of it runs (H16)", async () => {
+test("a batch gets 501 and none of it runs, whatever is in it (H16, N084-N091)", async () => {
   const probe = new RemoteProbe();
   await probe.initialize();
   const stream = await probe.stream();
-  assert.equal((await probe.post([probe.request("session/new", {})], probe.names)).status, 501);
+  const request = probe.request("session/new", {});
+  const note = { jsonrpc: "2.0", method: "_note" };
+  const response = { jsonrpc: "2.0", id: 1, result: {} };
+  for (const batch of [
+    [],
+    [1, 2],
+    [request],
+    [note],
+    [request, note, {}],
+    [response, response],
+    [probe.request("initialize", { protocolVersion: 1 })],
+    Array.from({ length: 10_001 }, () => note),
+  ])
+    assert.equal((await probe.post(batch, probe.names)).status, 501);
   const asked = probe.request("_after");
   await probe.post(asked, probe.names);
   assert.equal((await stream.next())?.data["id"], asked.id);

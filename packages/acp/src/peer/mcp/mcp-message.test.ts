@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { said, server } from "../../../test/support/mcp-probe.ts";
+import { said, server, type ToolRun } from "../../../test/support/mcp-probe.ts";
 import {
   initialize,
   initialized,
@@ -55,15 +55,18 @@ for (const version of versions) {
   const on = (name: string, run: () => Promise<void>) =>
     test(`${name} (v${version})`, { timeout: 10_000 }, run);
 
-  on("a server is declared by its name and an id, and its answer is a result in an answer", async () => {
-    const { mcpServers, serverId, ask } = await given(version, tools());
-    assert.deepEqual(mcpServers, [{ type: "acp", name: "probe", serverId }]);
-    assert.deepEqual(await ask(echo), { result: said("hi") });
-    const error = { code: -32601, message: "no tools/call wrong" };
-    assert.deepEqual(await ask({ method: "tools/call", params: { name: "wrong" } }), { error });
-  });
+  on(
+    "a server is declared by its name and an id, and its answer is a result or an error in an answer (A122, E15)",
+    async () => {
+      const { mcpServers, serverId, ask } = await given(version, tools());
+      assert.deepEqual(mcpServers, [{ type: "acp", name: "probe", serverId }]);
+      assert.deepEqual(await ask(echo), { result: said("hi") });
+      const error = { code: -32601, message: "no tools/call wrong" };
+      assert.deepEqual(await ask({ method: "tools/call", params: { name: "wrong" } }), { error });
+    },
+  );
 
-  on("the ids of two servers are never the same (M4, M8)", async () => {
+  on("the ids of two servers are never the same (A122, M4, M8)", async () => {
     const { agent, peer, mcpServers } = await given(version, [...tools(), ...tools()]);
     await agent.newSession({ ...place, tools: tools() });
     const later = peer.got.at(-1)?.params["mcpServers"] as { serverId: string }[];
@@ -118,16 +121,27 @@ for (const version of versions) {
     assert.deepEqual(seen, [undefined, undefined]);
   });
 
-  on("calls beyond those that run and wait are refused, and the others are answered (M15)", async () => {
-    const gate = Promise.withResolvers<object>();
-    const { ask } = await given(version, [server("slow", { wait: () => gate.promise })]);
-    const wait = { method: "tools/call", params: { name: "wait" } };
-    const calls = Array.from({ length: 64 + 1_024 }, () => ask(wait));
-    const tooMany = Array.from({ length: 5 }, () => rejects(ask(wait), -33000));
-    await Promise.all(tooMany);
-    gate.resolve(said("done"));
-    assert.deepEqual(new Set((await Promise.all(calls)).map((each) => JSON.stringify(each))).size, 1);
-  });
+  on(
+    "calls beyond those that run and wait are refused, and the others run in order and are answered (M15)",
+    async () => {
+      const gate = Promise.withResolvers<object>();
+      const begun: unknown[] = [];
+      const wait: ToolRun = ({ i }) => {
+        begun.push(i);
+        return gate.promise;
+      };
+      const { ask } = await given(version, [server("slow", { wait })]);
+      const waiting = (i: number) =>
+        ask({ method: "tools/call", params: { name: "wait", arguments: { i } } });
+      const numbers = Array.from({ length: 64 + 1_024 }, (_, i) => i);
+      const calls = numbers.map(waiting);
+      const tooMany = Array.from({ length: 5 }, () => rejects(waiting(-1), -33000));
+      await Promise.all(tooMany);
+      gate.resolve(said("done"));
+      assert.deepEqual(new Set((await Promise.all(calls)).map((each) => JSON.stringify(each))).size, 1);
+      assert.deepEqual(begun, numbers);
+    },
+  );
 
   on("a call that waits leaves its place when it is cancelled (M13, M15)", async () => {
     const gate = Promise.withResolvers<object>();

@@ -382,20 +382,23 @@ inEveryVersion("a policy that asks shows the user the tool and its arguments (M2
 });
 
 inEveryVersion(
-  "permitTool decides instead of the policy, and one that breaks allows nothing (M22)",
+  "a policy that denies a call says why, and one that breaks allows nothing (M22)",
   async (pair) => {
     const talk = await talking(
       pair,
       async (_, [channel]) => [
         await call(channel, "no"),
-        await call(channel, "broken")?.catch((error: unknown) => (error as RequestError).code),
+        await call(channel, "broken"),
         await call(channel, "yes"),
       ],
       {
-        policy: { decide: () => "allow" },
-        permitTool({ tool }) {
-          if (tool === "no") throw RequestError.permissionDenied("permission denied: no");
-          if (tool === "broken") throw new Error("oops");
+        policy: {
+          decide(request) {
+            assert.ok(request.type === "mcp");
+            if (request.tool === "no") return { decision: "deny", reason: "no" };
+            if (request.tool === "broken") throw new Error("oops");
+            return "allow";
+          },
         },
       },
     );
@@ -404,7 +407,7 @@ inEveryVersion(
     const session = await talk.agent.newSession({ ...place, tools });
     assert.deepEqual(JSON.parse(await session.prompt("go").text()), [
       { ...said("permission denied: no"), isError: true },
-      -33002,
+      { ...said("permission denied: this client does not allow it"), isError: true },
       said("ran"),
     ]);
   },

@@ -1,15 +1,25 @@
 // The agent at the end of a chain: looks after it, and takes its sessions up again after a restart.
 
 import { isObject } from "../../base/objects.ts";
+import { answeredVersion } from "../../edition/negotiate.ts";
 import { Call } from "../../forward/call.ts";
 import { Peer } from "../../forward/peer.ts";
-import { goneError, nobody, type Port, type Taker, type WireError, whyGone } from "../../forward/port.ts";
+import {
+  goneError,
+  nobody,
+  type Port,
+  type Room,
+  type Taker,
+  type WireError,
+  whyGone,
+} from "../../forward/port.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import type { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
-import type { ChainComponent } from "./component.ts";
+import type { ChainStageComponent } from "./component.ts";
+import { acpFacts } from "./facts.ts";
 import { Restarts } from "./restarts.ts";
 import { noChainWords, portTo, type Stage, type StageHost } from "./stage.ts";
 import { WaitingRoom } from "./waiting-room.ts";
@@ -19,7 +29,7 @@ export class AgentStage implements Stage {
   readonly isPolicy = false;
   readonly fromClient: Port;
   readonly fromAgent = nobody;
-  readonly #component: ChainComponent;
+  readonly #component: ChainStageComponent;
   readonly #start: () => Transport;
   readonly #host: StageHost;
   readonly #log: Log;
@@ -32,14 +42,16 @@ export class AgentStage implements Stage {
   #canLoad = false;
   /** The params that opened each session, to open it again. */
   readonly #sessions = new Map<string, Readonly<Record<string, unknown>>>();
-  /** Sessions that the agent which runs now does not have yet. */
-  readonly #lost = new Map<string, Promise<void> | undefined>();
+  /** Sessions that the agent which runs now does not have yet. What comes for one waits until it is open again. */
+  readonly #lost = new Map<string, WaitingRoom>();
+  #version: number | undefined;
+  readonly #facts = acpFacts(() => this.#version);
   /** Sessions whose history comes again: the client has it. */
   readonly #loading = new Set<string>();
   #isStarting = false;
   #isClosed = false;
 
-  constructor(component: ChainComponent, start: () => Transport, host: StageHost, log: Log) {
+  constructor(component: ChainStageComponent, start: () => Transport, host: StageHost, log: Log) {
     this.name = component.name;
     this.#component = component;
     this.#start = start;
@@ -51,7 +63,7 @@ export class AgentStage implements Stage {
       wanted: () => this.#again(),
     });
     this.fromClient = {
-      notify: (call) => this.#room.notify(call),
+      notify: (call) => this.#notify(call),
       request: (call, taker) => this.#request(call, taker),
       unread: () => this.#room.unread(),
     };
@@ -66,60 +78,56 @@ export class AgentStage implements Stage {
     await this.#peer?.close("the chain has ended");
   }
 
+  #notify(call: Call): Room {
+    const lost = this.#lost.get(this.#facts.session(call.params) ?? "");
+    if (lost === undefined || lost.isEmpty) return this.#room.notify(call);
+    if (!this.#facts.cancels(call.method)) return lost.notify(call);
+    lost.withdraw(this.#facts.withdrawn);
+    return undefined;
+  }
+
   #request(call: Call, taker: Taker): () => void {
     if (call.method === "initialize") return this.#introduce(call, taker);
-    const { sessionId } = (isObject(call.params) ? call.params : {}) as { readonly sessionId?: unknown };
-    if (typeof sessionId !== "string") return this.#room.request(call, this.#noting(call, undefined, taker));
+    const sessionId = this.#facts.session(call.params);
     const { session } = methodTable.get(call.method) ?? {};
     // what opens a session, or ends it, needs nothing before it
-    if (session === "attaches" || session === "closes" || !this.#lost.has(sessionId))
-      return this.#room.request(call, this.#noting(call, sessionId, taker));
-    return this.#afterReopening(sessionId, call, taker);
+    const isFree = session === "attaches" || session === "closes";
+    const lost = isFree || sessionId === undefined ? undefined : this.#lost.get(sessionId);
+    return (lost ?? this.#room).request(call, this.#noting(call, sessionId, taker));
   }
 
-  #afterReopening(sessionId: string, call: Call, taker: Taker): () => void {
-    let isCancelled = false;
-    let cancel: (() => void) | undefined;
-    const opened = this.#lost.get(sessionId) ?? this.#reopen(sessionId);
-    this.#lost.set(sessionId, opened);
-    opened.then(
-      () => {
-        this.#lost.delete(sessionId);
-        if (!isCancelled) cancel = this.#room.request(call, this.#noting(call, sessionId, taker));
+  /** Keeps what comes for a session until it is open again, which the first that comes asks for. */
+  #lostRoom(sessionId: string): WaitingRoom {
+    let isOpening = false;
+    const room = new WaitingRoom({
+      port: () => this.#room,
+      overflowed: () => this.#host.failed(`${this.name}: too much waits for it`),
+      wanted: () => {
+        if (isOpening) return;
+        isOpening = true;
+        this.#reopen(sessionId, (error) => {
+          isOpening = false;
+          if (error !== undefined) return room.fail(error);
+          if (this.#lost.get(sessionId) === room) this.#lost.delete(sessionId);
+          room.open();
+        });
       },
-      (error: object) => {
-        this.#lost.set(sessionId, undefined);
-        if (!isCancelled) taker({ error });
-      },
-    );
-    return () => {
-      if (cancel !== undefined) return cancel();
-      if (isCancelled) return undefined;
-      isCancelled = true;
-      return taker({ error: { code: errorCodes.cancelled, message: "cancelled" } });
-    };
+    });
+    return room;
   }
 
-  /** Rejects with an error for the wire. */
-  #reopen(sessionId: string): Promise<void> {
+  #reopen(sessionId: string, done: (error: WireError | undefined) => void): void {
     const params = this.#sessions.get(sessionId);
     const method = this.#canResume ? "session/resume" : this.#canLoad ? "session/load" : undefined;
     if (params === undefined || method === undefined) {
       const message = `${this.name} was started again and cannot continue the session ${sessionId}: open a new one`;
-      return Promise.reject({
-        code: -32067,
-        message,
-        data: { reason: "session_lost", component: this.name },
-      });
+      const data = { reason: "session_lost", component: this.name };
+      return done({ code: errorCodes.unavailable, message, data });
     }
-    return new Promise((resolve, reject) => {
-      if (method === "session/load") this.#loading.add(sessionId);
-      const call = new Call(method, { ...params, sessionId });
-      this.#room.request(call, ({ error }) => {
-        this.#loading.delete(sessionId);
-        if (error === undefined) resolve();
-        else reject(error);
-      });
+    if (method === "session/load") this.#loading.add(sessionId);
+    this.#room.request(new Call(method, { ...params, sessionId }), ({ error }) => {
+      this.#loading.delete(sessionId);
+      done(error as WireError | undefined); // as it came
     });
   }
 
@@ -133,8 +141,10 @@ export class AgentStage implements Stage {
         const sessionId = session === "opens" ? made : named;
         if (typeof sessionId === "string") {
           this.#lost.delete(sessionId);
-          if (session === "closes") this.#sessions.delete(sessionId);
-          else if (isObject(call.params)) this.#sessions.set(sessionId, setupOf(call.params));
+          if (session === "closes") {
+            this.#sessions.delete(sessionId);
+            this.#component.sessionEnded?.(sessionId);
+          } else if (isObject(call.params)) this.#sessions.set(sessionId, setupOf(call.params));
         }
       }
       taker(answer, text);
@@ -164,6 +174,7 @@ export class AgentStage implements Stage {
       readonly capabilities?: { session?: unknown };
     };
     this.#canLoad = one?.loadSession === true;
+    this.#version = answeredVersion(result);
     this.#canResume = one?.sessionCapabilities?.resume != null || two?.session != null;
   }
 
@@ -206,7 +217,8 @@ export class AgentStage implements Stage {
     this.#log("error", `${this.name} has gone`, { reason: whyGone(reason), onExit });
     if (onExit !== "restart" || this.#restarts.isTooOften)
       return this.#host.failed(`${this.name} has gone: ${whyGone(reason)}`);
-    for (const sessionId of this.#sessions.keys()) this.#lost.set(sessionId, undefined);
+    for (const sessionId of this.#sessions.keys())
+      if (!this.#lost.has(sessionId)) this.#lost.set(sessionId, this.#lostRoom(sessionId));
     if (this.#isStarting) this.#failAgain(goneError(this.name, reason));
     if (!this.#room.isEmpty) this.#again();
   }

@@ -16,7 +16,13 @@ import { memoryPair } from "../../transport/memory.ts";
 import { noticed } from "../../transport/wrap-transport.ts";
 import { agentDialects, clientDialects } from "../dialect/dialects.ts";
 import { AgentStage } from "./agent-stage.ts";
-import { type ChainComponent, isAgent, isProxy } from "./component.ts";
+import {
+  bypassRefusal,
+  type ChainComponent,
+  type ChainStageComponent,
+  isAgent,
+  isProxy,
+} from "./component.ts";
 import { ComponentStage } from "./component-stage.ts";
 import { generationOfInitialize } from "./generations.ts";
 import { type WatchHops, watched } from "./hops.ts";
@@ -28,10 +34,12 @@ import { SuccessorPeer } from "./successor-peer.ts";
 const farewellMs = 3_000;
 
 export interface ChainOptions {
-  readonly components: readonly ChainComponent[];
+  readonly components: readonly ChainStageComponent[];
   readonly editions: Editions | undefined;
   readonly log: Log;
   readonly watch: WatchHops | undefined;
+  /** Of a chain behind an agent: who is its client, and how many hops are before it. */
+  readonly firstHop?: { readonly from: string; readonly place: number };
 }
 
 type Role = "alone" | "component";
@@ -123,12 +131,14 @@ export class Chain implements StageHost {
     const last = components.at(-1);
     if (role === "component" && last !== undefined && isAgent(last))
       return `this chain ends in ${last.name}, so it cannot be a part of another chain: leave the agent out`;
-    let agent: ChainComponent | undefined;
-    let proxies = components;
+    let agent: ChainStageComponent | undefined;
+    let proxies: readonly ChainComponent[] = components;
     if (role === "alone") {
       [proxies, agent] = withAgent(components);
       if (agent === undefined)
         return `${last?.name ?? "this chain"} is a proxy with no agent behind it: put an agent behind it, or make it a part of a chain`;
+      const refused = bypassRefusal(agent);
+      if (refused !== undefined) return refused;
     }
     const stages = proxies.map((component) => this.#proxyStage(component));
     if (agent !== undefined) stages.push(this.#agentStage(agent));
@@ -190,15 +200,16 @@ export class Chain implements StageHost {
 
   /** Connects each stage with its neighbours. Returns the port of the first one. */
   #connect(stages: readonly Stage[], role: Role): Port {
-    const { watch } = this.#options;
+    const { watch, firstHop = { from: "the client", place: 0 } } = this.#options;
     const upstream = this.#upstream;
     const behind = role === "component" ? upstream.successor.port : nobodyBehind;
-    const names = ["the client", ...stages.map(({ name }) => name), "what is behind"];
-    const hop = (port: Port, place: number, from: Side): Port => {
+    const names = [firstHop.from, ...stages.map(({ name }) => name), "what is behind"];
+    const hop = (port: Port, at: number, from: Side): Port => {
       if (watch === undefined) return port;
-      const name = `${names[place]} > ${names[place + 1]}`;
+      const name = `${names[at]} > ${names[at + 1]}`;
+      const place = firstHop.place + at;
       const note = (by: Side, message: object): void => watch({ hop: name, place, from: by, message });
-      return watched(port, from, note, ids[place] ?? { next: 1 });
+      return watched(port, from, note, ids[at] ?? { next: 1 });
     };
     const ids = names.map(() => ({ next: 1 }));
     for (const [i, stage] of stages.entries()) {
@@ -223,7 +234,7 @@ export class Chain implements StageHost {
     return new ComponentStage(component, starterOf(component), this, log);
   }
 
-  #agentStage(component: ChainComponent): Stage {
+  #agentStage(component: ChainStageComponent): Stage {
     const { editions = [], log } = this.#options;
     const start = starterOf(component);
     return new AgentStage(component, () => clientDialects(start(), editions, { log }).transport, this, log);
@@ -238,8 +249,8 @@ function unsupported(version: unknown, editions: Editions): RequestError {
 
 /** The proxies, and the agent behind them. */
 function withAgent(
-  components: readonly ChainComponent[],
-): [readonly ChainComponent[], ChainComponent | undefined] {
+  components: readonly ChainStageComponent[],
+): [readonly ChainStageComponent[], ChainStageComponent | undefined] {
   const last = components.at(-1);
   if (last === undefined || !isProxy(last.start)) return [components.slice(0, -1), last];
   const { agent } = last.start.definition;

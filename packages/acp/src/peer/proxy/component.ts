@@ -35,6 +35,12 @@ export interface ChainComponent {
   readonly stallMs?: number;
 }
 
+/** A part as a chain runs it. */
+export interface ChainStageComponent extends ChainComponent {
+  /** Of an agent: called when one of its sessions has been closed or deleted. */
+  readonly sessionEnded?: (sessionId: string) => void;
+}
+
 const componentKeys: Keys<ChainComponent> = {
   name: true,
   start: true,
@@ -107,6 +113,12 @@ function checked(component: ChainComponent): ChainComponent {
     if (errors === "open") throw new TypeError(`conductor: the errors of ${name} cannot be open: ${why}`);
   }
   return component;
+}
+
+/** Why this agent cannot be bypassed, if that was asked for. */
+export function bypassRefusal({ name, onExit }: ChainComponent): string | undefined {
+  if (onExit !== "bypass") return undefined;
+  return `${name} stands at the end of the chain and cannot be bypassed: nothing is behind it. Set onExit to "restart" or "fail"`;
 }
 
 export function isPolicy({ policy, start }: ChainComponent): boolean {

@@ -9,17 +9,19 @@ import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { type ServedAgent, served } from "../agent/served-agent.ts";
 import type { Between } from "../base/own-proxies.ts";
-import { Chain } from "./chain.ts";
+import { Chain, type ChainOptions } from "./chain.ts";
 import {
+  bypassRefusal,
   type ChainComponent,
   type ChainPart,
+  type ChainStageComponent,
   componentOf,
   flattened,
   isAgent,
   markChain,
 } from "./component.ts";
 import type { WatchHops } from "./hops.ts";
-import { successorClient } from "./successor-client.ts";
+import { type SuccessorClient, successorClient } from "./successor-client.ts";
 
 /** A chain, made by `conductor()`. It is served as an agent is, and can be a part of another chain. */
 export interface Conductor extends ServedAgent, Between {}
@@ -70,8 +72,10 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
   const { name = "conductor", log, watch } = options;
   const all = parts.map((part: ChainPart, at) => componentOf(part, at, at === parts.length - 1));
   const flat = flattened(all);
-  const components = joinedAgents(flat, guardedLog(log));
-  const editions = options.editions ?? editionsOf(flat.at(-1));
+  for (const each of flat) {
+    const refused = isAgent(each) ? bypassRefusal(each) : undefined;
+    if (refused !== undefined) throw new TypeError(`conductor: ${refused}`);
+  }
   const made: Conductor = {
     definition: { name, ...(log && { log }) },
     between(client, agent, spoken) {
@@ -83,52 +87,59 @@ export function conductor(parts: readonly ChainPart[], options: ConductorOptions
         watch,
       });
     },
-    ...served(
-      name,
-      (transport, outer) =>
-        new Chain(transport, { components, editions, log: guardedLog(log ?? outer), watch }),
+    ...served(name, (transport, outer) =>
+      startChain(transport, {
+        components: flat,
+        editions: options.editions,
+        log: guardedLog(log ?? outer),
+        watch,
+      }),
     ),
   };
   markChain(made, flat);
   return made;
 }
 
-/** A chain speaks the editions of its agent. */
-function editionsOf(last: ChainComponent | undefined): Editions | undefined {
-  if (last === undefined || !isAgent(last)) return undefined;
+function startChain(transport: Transport, options: ChainOptions): Chain {
+  const { components, editions = editionsOf(components) } = options;
+  return new Chain(transport, { ...options, components: joinedAgents(options), editions });
+}
+
+/** A chain speaks the editions of its agent: of the first one, which has the client. */
+function editionsOf(components: readonly ChainComponent[]): Editions | undefined {
+  const front = components.find(isAgent);
   // as: only an agent of agent() has editions
-  return (last.start as { readonly definition: { readonly editions?: Editions } }).definition.editions;
+  return (front?.start as { readonly definition: { readonly editions?: Editions } } | undefined)?.definition
+    .editions;
 }
 
 /**
  * Agents that stand one behind another are one agent for the chain: the first of them has the client, and prompts the next one
- * by `turn.successor`.
+ * by `turn.successor`. Made for each client.
  */
-function joinedAgents(components: readonly ChainComponent[], log: Log): readonly ChainComponent[] {
+function joinedAgents({ components, ...options }: ChainOptions): readonly ChainStageComponent[] {
   const first = components.findIndex(isAgent);
   const front = components[first];
   const behind = components.slice(first + 1);
   if (front === undefined || behind.length === 0) return components;
   const agent = front.start as ServedAgent; // isAgent has found it
+  const { log } = options;
+  const { place = 0 } = options.firstHop ?? {};
+  const firstHop = { from: front.name, place: place + first + 1 };
+  let successor: SuccessorClient | undefined;
+  const startBehind = (): Transport => {
+    const [end, chainEnd] = memoryPair();
+    startChain(chainEnd, { ...options, components: behind, firstHop });
+    return end;
+  };
   const start = (): Transport => {
     const [near, far] = memoryPair();
-    const successor = successorClient(
-      front.name,
-      () => {
-        const [end, chainEnd] = memoryPair();
-        new Chain(chainEnd, {
-          components: joinedAgents(behind, log),
-          editions: undefined,
-          log,
-          watch: undefined,
-        });
-        return end;
-      },
-      log,
-    );
-    const { closed } = agent.connect(far, { successor });
-    void closed.then(() => successor.close());
+    const mine = successorClient(front.name, startBehind, log);
+    successor = mine;
+    const { closed } = agent.connect(far, { successor: mine });
+    void closed.then(() => mine.close());
     return near;
   };
-  return [...components.slice(0, first), { ...front, start }];
+  const sessionEnded = (sessionId: string): void => successor?.ended(sessionId);
+  return [...components.slice(0, first), { ...front, start, sessionEnded }];
 }

@@ -9,7 +9,7 @@ import { updateFromWire } from "../../edition/wire-fields.ts";
 import type { Frame, Side } from "../../forward/frame.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
-import type { ElicitationRequest, PermissionRequest } from "../../model/ask.ts";
+import type { ElicitationRequest, PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
 import type { PromptError, PromptResult, SessionUpdate } from "../../model/update.ts";
 import { Failure } from "../../wire/decode.ts";
 import { BoundWire } from "../base/bound-wire.ts";
@@ -261,6 +261,12 @@ export class EditionReader {
   /** Changes what it is given. Throws the error to answer with. */
   permission(params: unknown): PermissionRequest {
     return this.#client.permission(this.#asked("session/request_permission", params), () => undefined).ask;
+  }
+
+  /** A question of our own, and the update that ends what stands for it. */
+  asked(sessionId: string, ask: PermissionRequest) {
+    const { params } = this.#agent.permission(sessionId, ask);
+    return { params, over: (answer: PermissionOutcome) => this.#agent.permissionOver(ask, answer) };
   }
 
   withPermission(

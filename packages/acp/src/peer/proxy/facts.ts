@@ -1,13 +1,12 @@
 // What a forwarder of ACP must know of its messages.
 
 import { isObject } from "../../base/objects.ts";
-import type { ProtocolVersion } from "../../edition/negotiate.ts";
 import type { Facts, Opens } from "../../forward/frame.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 
 const opened: Readonly<Record<string, Opens>> = { opens: "session", attaches: "named session" };
 
-export function acpFacts(version: () => ProtocolVersion | undefined): Facts {
+export function acpFacts(version: () => number | undefined): Facts {
   return {
     session(value) {
       const sessionId = isObject(value) ? value["sessionId"] : undefined;

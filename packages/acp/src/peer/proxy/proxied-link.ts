@@ -24,6 +24,7 @@ import {
 import { askedElicitation, askedPermission } from "./questions.ts";
 import {
   after,
+  answeredLater,
   callOf,
   copied,
   failedIn,
@@ -47,9 +48,6 @@ const subjects = new Set([
   "elicitation/create",
 ]);
 
-/** The prompts that the agent works on, by the frame of their request. */
-type OpenPrompts = Map<Frame, number>;
-
 export interface ProxiedLinkOptions {
   readonly definition: ProxyDefinition<unknown>;
   readonly errors: "open" | "closed";
@@ -64,7 +62,8 @@ export class ProxiedLink {
   readonly #definition: ProxyDefinition<unknown>;
   readonly #options: ProxiedLinkOptions;
   readonly #sessions: ProxiedSessions;
-  readonly #prompts: OpenPrompts = new Map();
+  /** The prompts that the agent works on, by the frame of their request. */
+  readonly #prompts = new Map<Frame, number>();
   /** What the agent is asked to open. */
   readonly #setups = new Map<Frame, ProxiedSetup>();
   readonly watch: HookWatch;
@@ -124,6 +123,8 @@ export class ProxiedLink {
     return after(said, (value) => {
       if (value === undefined || value === params) return this.#asked(frame, params);
       if (value === null) return { drop: `${this.#definition.name} dropped it` };
+      if (value instanceof Answer && isPromiseLike(value.value))
+        return answeredLater(value.value, (error) => this.#failed(frame, error));
       if (value instanceof Answer || value instanceof RequestError)
         return verdictOf(value, (result) => result, same);
       // the hooks in terms of the model see what it has become
@@ -259,6 +260,7 @@ export class ProxiedLink {
     const session = this.#session(frame);
     if (session === undefined) return this.#unread(frame);
     const ask = this.#read(() => reader.permission(copied(frame, params)));
+    if (ask !== undefined) this.#sessions.asked(ask, params);
     return ask && askedPermission(hook, reader, { frame, params, ask, session: session.seen });
   }
 
@@ -324,8 +326,8 @@ export class ProxiedLink {
       const hook = hookOf(this.#definition.results, frame.method);
       const { answer, request } = frame;
       if (hook === undefined || answer === undefined || !("result" in answer)) return undefined;
-      const { method, params } = frame;
-      const message = { from: request?.from ?? "client", method, kind: "request", params } as const;
+      const from = request?.from ?? "client";
+      const message = { from, method: frame.method, kind: "request", params: frame.params } as const;
       const said = hook(answer.result, this.#seen(frame), message);
       const verdict = after(said, (result): Verdict => {
         if (result === undefined || result === answer.result) return undefined;
@@ -339,7 +341,7 @@ export class ProxiedLink {
   }
 
   #noteAnswer(frame: Frame): void {
-    const { method, answer, request, session: sessionId, opens } = frame;
+    const { method, answer, request, opens } = frame;
     const session = this.#session(frame);
     if (method === "initialize" && answer?.result !== undefined) {
       const version = answeredVersion(answer.result);
@@ -356,8 +358,7 @@ export class ProxiedLink {
       if (error === undefined) this.#definition.opened?.(setup, session?.seen, undefined);
       else this.#definition.opened?.(setup, undefined, errorFromWire(method, error));
     }
-    const isOver = methodTable.get(method)?.session === "closes" && answer?.error === undefined;
-    if (isOver && sessionId !== undefined) this.#sessions.delete(sessionId);
+    this.#sessions.answered(frame);
     const prompt = request && this.#prompts.get(request);
     if (request === undefined || prompt === undefined || session === undefined) return;
     this.#prompts.delete(request);

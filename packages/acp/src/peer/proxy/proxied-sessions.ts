@@ -1,8 +1,11 @@
 // The sessions that a proxy has seen, with what its definition keeps for each.
 
-import type { Side } from "../../forward/frame.ts";
+import { isObject } from "../../base/objects.ts";
+import type { Frame, Side } from "../../forward/frame.ts";
 import type { Link } from "../../forward/link.ts";
 import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
+import type { PermissionOutcome, PermissionRequest } from "../../model/ask.ts";
+import { methodTable } from "../../wire/methods.gen.ts";
 import { type EditionReader, messageOf, type SessionReader } from "./edition-reader.ts";
 import type { ProxiedSession, ProxyDefinition } from "./proxy-definition.ts";
 
@@ -10,6 +13,8 @@ export interface SeenSession {
   readonly reader: SessionReader;
   readonly seen: ProxiedSession<unknown>;
   readonly activity: Readonly<Activity>;
+  /** The agent has it. */
+  isOpen: boolean;
 }
 
 /** What a proxy does in a session by itself. */
@@ -29,6 +34,8 @@ export class ProxiedSessions {
   readonly #make: ProxyDefinition<unknown>["session"];
   readonly #forgets: boolean;
   readonly #sessions = new Map<string, SeenSession>();
+  /** The params of questions of the agent, as they came. */
+  readonly #asked = new WeakMap<PermissionRequest, object>();
 
   constructor(link: Link, { session, policy }: Pick<ProxyDefinition<unknown>, "session" | "policy">) {
     this.#link = link;
@@ -58,9 +65,26 @@ export class ProxiedSessions {
         link.notify(to, method, params);
       },
       request: (to, method, params) => this.#request(activity, to, method, params),
+      ask: async (question, { signal } = {}) => {
+        const asked = this.#asked.get(question);
+        const own = asked === undefined ? reader.asked(sessionId, question) : undefined;
+        const params = asked ?? own?.params ?? {};
+        const { outcome, _meta } = Object(
+          await this.#request(activity, "client", askMethod, params, signal),
+        ) as Partial<Record<string, unknown>>; // any object
+        const answer = answerOf(outcome, _meta);
+        const over = own?.over(answer);
+        if (over !== undefined) link.notify("client", "session/update", { sessionId, update: over });
+        return answer;
+      },
     };
     const data = this.#make?.(bare);
-    const session = { reader: reader.session(), seen: Object.assign(bare, { data }), activity };
+    const session = {
+      reader: reader.session(),
+      seen: Object.assign(bare, { data }),
+      activity,
+      isOpen: false,
+    };
     if (!isKept) return session;
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > maxSessions) {
@@ -70,22 +94,52 @@ export class ProxiedSessions {
     return session;
   }
 
-  delete(sessionId: string): void {
-    this.#sessions.delete(sessionId);
+  /** It may be asked again, as it came. */
+  asked(question: PermissionRequest, params: object): void {
+    this.#asked.set(question, params);
+  }
+
+  /** Notes what an answer opens or closes. A session that could not be opened is forgotten. */
+  answered({ method, opens, session: sessionId = "", answer }: Frame): void {
+    const session = this.#sessions.get(sessionId);
+    const isDone = answer?.error === undefined;
+    if (isDone && methodTable.get(method)?.session === "closes") this.#sessions.delete(sessionId);
+    else if (session === undefined || opens === undefined) return;
+    else if (isDone) session.isOpen = true;
+    else if (opens === "named session" && !session.isOpen) this.#sessions.delete(sessionId);
   }
 
   clear(): void {
     this.#sessions.clear();
   }
 
-  #request(activity: Activity, to: Side, method: string, params: object): Promise<unknown> {
+  #request(
+    activity: Activity,
+    to: Side,
+    method: string,
+    params: object,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
     activity.asking += 1;
     return new Promise((resolve, reject) => {
-      this.#link.request(to, method, params, ({ result, error }) => {
+      const withdraw = this.#link.request(to, method, params, ({ result, error }) => {
         activity.asking -= 1;
+        signal?.removeEventListener("abort", withdraw);
         if (error === undefined) resolve(result);
         else reject(errorFromWire(method, error));
       });
+      signal?.addEventListener("abort", withdraw, { once: true });
+      if (signal?.aborted) withdraw();
     });
   }
+}
+
+const askMethod = "session/request_permission";
+
+/** What is no answer means no. */
+function answerOf(outcome: unknown, _meta: unknown): PermissionOutcome {
+  const meta = isObject(_meta) ? { _meta } : {};
+  if (!isObject(outcome) || outcome["outcome"] !== "selected" || typeof outcome["optionId"] !== "string")
+    return { outcome: "cancelled", ...meta };
+  return { outcome: "selected", optionId: outcome["optionId"], ...meta };
 }

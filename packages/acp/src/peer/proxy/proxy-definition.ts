@@ -25,7 +25,8 @@ export class Answer<Value> {
 }
 
 /**
- * Answers a request in place of the peer that it was sent to.
+ * Answers a request in place of the peer that it was sent to. A hook of `messages` may answer with a promise: what follows in the
+ * session does not wait for it, as it waits for a hook that is async.
  *
  * @example
  * import { answer, proxy } from "@parley/acp/proxy";
@@ -117,6 +118,14 @@ export interface ProxiedSession<Data = undefined> {
   notify(to: Side, method: string, params: object): void;
   /** Sends a request to one side. Rejects with a `RequestError` if it fails. */
   request(to: Side, method: string, params: object): Promise<unknown>;
+  /**
+   * Asks the user: the client shows the question and its options. A question that the hook `permission` was given is sent as the
+   * agent sent it. Withdraws the question when the signal aborts. Rejects with a `RequestError` if the client fails.
+   */
+  ask(
+    question: PermissionRequest,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<PermissionOutcome>;
 }
 
 /** A message of any method, as it is on the wire. */

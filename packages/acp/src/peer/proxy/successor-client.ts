@@ -1,20 +1,30 @@
 // The agent behind an agent in a chain, reached as a client reaches an agent.
 
+import { isObject } from "../../base/objects.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import type { Successor, SuccessorFront, SuccessorSession } from "../../model/successor.ts";
+import type { PromptResult } from "../../model/update.ts";
 import { client } from "../client/client.ts";
 import type { ClientConnection } from "../client/client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 
-/** Starts the agent behind with the first prompt. */
-export function successorClient(
-  name: string,
-  start: () => Transport,
-  log: Log,
-): Successor & { close(): Promise<void> } {
+/** The session behind, at the connection that has it. */
+interface Behind {
+  readonly agent: ClientConnection;
+  readonly opening: Promise<ClientSession>;
+}
+
+export interface SuccessorClient extends Successor {
+  /** A session of the agent in front has ended: the session behind is closed. */
+  ended(sessionId: string): void;
+  close(): Promise<void>;
+}
+
+/** Starts the agent behind with the first prompt, and again with the first prompt after it has gone. */
+export function successorClient(name: string, start: () => Transport, log: Log): SuccessorClient {
   const fronts = new Map<string, SuccessorFront>();
-  const sessions = new WeakMap<SuccessorSession, Promise<ClientSession>>();
+  const sessions = new Map<string, Behind>();
   const app = client({
     name,
     version: "1",
@@ -30,43 +40,61 @@ export function successorClient(
   });
   let connecting: Promise<ClientConnection> | undefined;
   const connected = (): Promise<ClientConnection> => {
-    connecting ??= app.connect(start()).then((connection) => {
-      // the next prompt starts it again
-      void connection.closed.then(() => {
-        connecting = undefined;
-      });
-      return connection;
-    });
-    connecting.catch(() => {
-      connecting = undefined;
-    });
-    return connecting;
+    if (connecting !== undefined) return connecting;
+    const attempt = app.connect(start());
+    const over = (): void => {
+      if (connecting === attempt) connecting = undefined;
+    };
+    connecting = attempt;
+    attempt.then(({ closed }) => closed).then(over, over);
+    return attempt;
   };
-  const opened = async (session: SuccessorSession): Promise<ClientSession> => {
-    const known = sessions.get(session);
-    if (known !== undefined && connecting !== undefined) return known;
-    const { cwd, roots, mcpServers } = session;
+  const forget = (sessionId: string, { opening }: Behind): void => {
+    if (sessions.get(sessionId)?.opening === opening) sessions.delete(sessionId);
+  };
+  const opened = async ({ sessionId, cwd, roots, mcpServers }: SuccessorSession): Promise<Behind> => {
     const agent = await connected();
+    const known = sessions.get(sessionId);
+    // another connection does not know the session
+    if (known?.agent === agent) return known;
     const opening = agent.newSession({
       cwd,
       ...(agent.capabilities.additionalDirectories && { additionalDirectories: roots.slice(1) }),
       mcpServers: [...mcpServers],
     });
-    sessions.set(session, opening);
-    return opening;
+    const behind = { agent, opening };
+    sessions.set(sessionId, behind);
+    opening.catch(() => forget(sessionId, behind));
+    return behind;
   };
   return {
     async prompt(session, content, front) {
-      const behind = await opened(session);
+      const found = await opened(session);
+      const behind = await found.opening;
       fronts.set(behind.sessionId, front);
       const stop = behind.onUpdate((update) => front.update(update));
       try {
-        return await behind.prompt([...content], { signal: front.signal });
+        const result = await behind.prompt([...content], { signal: front.signal });
+        if (isLost(result)) forget(session.sessionId, found);
+        return result;
       } finally {
         stop();
         fronts.delete(behind.sessionId);
       }
     },
+    ended(sessionId) {
+      const behind = sessions.get(sessionId);
+      sessions.delete(sessionId);
+      void behind?.opening
+        .then((session) => session.close())
+        .catch((error: unknown) => log("debug", "the session behind was not closed", { sessionId, error }));
+    },
     close: async () => (await connecting?.catch(() => undefined))?.close(),
   };
+}
+
+/** The agent behind was started again, and cannot continue the session. */
+function isLost({ error }: PromptResult): boolean {
+  if (error?.kind === "session_not_found") return true;
+  return isObject(error?.data) && error.data["reason"] === "session_lost";
 }

@@ -30,6 +30,11 @@ export function verdictOf<Value, Result>(
   return { send: changed(said) };
 }
 
+export function answeredLater(result: PromiseLike<unknown>, failed: (error: unknown) => Verdict): Verdict {
+  const answered = (value: unknown): Verdict => ({ answer: { result: value } });
+  return { later: result.then(answered, failed) };
+}
+
 export function callOf({ method, signal }: Frame): ProxiedCall | undefined {
   return signal && { method, signal };
 }

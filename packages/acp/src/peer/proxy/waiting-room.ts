@@ -3,11 +3,11 @@
 import type { Call } from "../../forward/call.ts";
 import type { Port, Taker, WireError } from "../../forward/port.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
+import type { PassedAnswer } from "../../jsonrpc/passed-call.ts";
 
 interface Waiting {
   readonly call: Call;
   readonly taker: Taker | undefined;
-  cancelled: boolean;
   /** Cancels it once it has been sent. */
   cancel: (() => void) | undefined;
 }
@@ -30,31 +30,26 @@ export class WaitingRoom implements Port {
   #isOpen = false;
   #refusal: WireError | undefined;
   #chars = 0;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new Set<Waiting>();
 
   constructor(host: WaitingRoomHost) {
     this.#host = host;
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.length === 0;
+    return this.#waiting.size === 0;
   }
 
   /** What comes meanwhile goes last. */
   open(): void {
     this.#refusal = undefined;
-    for (const [i, next] of this.#waiting.entries()) {
+    for (const next of this.#waiting) {
       const port = this.#host.port();
-      if (port === undefined) {
-        this.#waiting = this.#waiting.slice(i);
-        return;
-      }
-      if (next.cancelled) continue;
+      if (port === undefined) return;
+      this.#remove(next);
       if (next.taker === undefined) void port.notify(next.call);
       else next.cancel = port.request(next.call, next.taker);
     }
-    this.#waiting = [];
-    this.#chars = 0;
     this.#isOpen = true;
   }
 
@@ -66,10 +61,10 @@ export class WaitingRoom implements Port {
 
   /** Answers everything that waits. */
   fail(error: WireError): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     this.#chars = 0;
-    for (const { taker, cancelled } of waiting) if (!cancelled) taker?.({ error });
+    for (const { taker } of waiting) taker?.({ error });
   }
 
   /** Answers everything that waits, and that comes, with this error. */
@@ -79,11 +74,18 @@ export class WaitingRoom implements Port {
     this.fail(error);
   }
 
+  /** Answers what waits and is withdrawn by a cancel, each with its own answer. The last one first. */
+  withdraw(answerTo: (method: string) => PassedAnswer | undefined): void {
+    for (const waiting of [...this.#waiting].reverse()) {
+      const answer = waiting.taker && answerTo(waiting.call.method);
+      if (answer !== undefined && this.#remove(waiting)) waiting.taker?.(answer);
+    }
+  }
+
   notify(call: Call) {
     const port = this.#port;
     if (port !== undefined) return port.notify(call);
-    if (this.#refusal === undefined)
-      this.#add({ call, taker: undefined, cancelled: false, cancel: undefined });
+    if (this.#refusal === undefined) this.#add({ call, taker: undefined, cancel: undefined });
     return undefined;
   }
 
@@ -94,12 +96,10 @@ export class WaitingRoom implements Port {
       taker({ error: this.#refusal });
       return () => undefined;
     }
-    const waiting: Waiting = { call, taker, cancelled: false, cancel: undefined };
+    const waiting: Waiting = { call, taker, cancel: undefined };
     this.#add(waiting);
     return () => {
-      if (waiting.cancel !== undefined) return waiting.cancel();
-      if (waiting.cancelled) return undefined;
-      waiting.cancelled = true;
+      if (!this.#remove(waiting)) return waiting.cancel?.();
       return taker({ error: { code: errorCodes.cancelled, message: "cancelled" } });
     };
   }
@@ -113,9 +113,20 @@ export class WaitingRoom implements Port {
   }
 
   #add(waiting: Waiting): void {
-    this.#chars += waiting.call.size + charsPerCall;
-    this.#waiting.push(waiting);
+    this.#chars += sizeOf(waiting);
+    this.#waiting.add(waiting);
     if (this.#chars > maxChars) this.#host.overflowed();
     else this.#host.wanted();
   }
+
+  /** False if it does not wait any more. */
+  #remove(waiting: Waiting): boolean {
+    if (!this.#waiting.delete(waiting)) return false;
+    this.#chars -= sizeOf(waiting);
+    return true;
+  }
+}
+
+function sizeOf({ call }: Waiting): number {
+  return call.size + charsPerCall;
 }

@@ -1,7 +1,7 @@
 // Keeps what an agent has said in a session, so that the relay can say it again to a client that loads the session.
 
+import { isPlainText, type PlainText } from "../../log/plain-text.ts";
 import type { SessionUpdate } from "../../model/update.ts";
-import { isPlainText, type PlainText } from "../agent/session/plain-text.ts";
 import { replayedUpdates } from "../agent/session/replayed-history.ts";
 
 /** A longer history is the agent's to send. */

@@ -6,10 +6,10 @@ import type { Activation, AgentSessionEdition, PromptOp, SessionSetup } from "..
 import { understands } from "../../edition/dialect.ts";
 import { keepsWhenIdle, type SteeringOutcome } from "../../edition/vendor-extensions.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import { plainTextHead } from "../../log/plain-text.ts";
 import type { Meta } from "../../model/content.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import type { AgentWire } from "../agent/agent-wire.ts";
-import { plainTextHead } from "../agent/session/plain-text.ts";
 import { withLost } from "../base/lost-note.ts";
 import { PromptQueue } from "../base/prompt-queue.ts";
 import type { ConnectedSession } from "../client/connected-session.ts";

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { temporaryFolder } from "../../../test/support/agent-probe.ts";
+import { fileAppears } from "../../../test/support/polling.ts";
 import { probe } from "../../../test/support/tool-probe.ts";
 import { openWorkspace } from "../workspace.ts";
 import { localCommands } from "./agent-terminals.ts";
@@ -115,4 +118,22 @@ test("a workspace asks the login shell of the user, which does not get the keys 
     ({ output } = await terminal.output());
   }
   assert.equal(readFileSync(join(folder, "ran"), "utf8"), "\n");
+});
+
+test("the start files of a shell end by themselves when the agent ends before them", {
+  timeout: 20_000,
+}, async (t) => {
+  const given = shell(t, 'cd "$(dirname "$0")"; echo > begun; sleep 0.3; echo > ended');
+  const source = JSON.stringify(new URL("./login-path.ts", import.meta.url).href);
+  const program = `
+    import { existsSync } from "node:fs";
+    import { LoginPath } from ${source};
+    new LoginPath({ shell: ${JSON.stringify(given.shell)}, without: [] }).prefetch();
+    setInterval(() => existsSync(${JSON.stringify(join(given.folder, "begun"))}) && process.exit(0), 5);
+  `;
+  const args = ["--conditions=parley-source", "--input-type=module", "-e", program];
+  const agent = spawn(process.execPath, args, { stdio: "inherit" });
+  const [code] = await once(agent, "exit");
+  assert.equal(code, 0);
+  await fileAppears(join(given.folder, "ended"));
 });

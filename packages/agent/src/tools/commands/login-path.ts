@@ -11,6 +11,8 @@ import { withTimeout } from "@parley/acp/jsonrpc";
 const defaultWaitMs = 500;
 const defaultShellMs = 10_000;
 const killMs = 500;
+/** A shell that is killed in the middle of its start files leaves what they hold: with a lock of pyenv each new shell waits a minute. */
+const afterExitMs = 2_000;
 const maxOutputChars = 256 * 1024;
 
 export interface LoginShell {
@@ -83,6 +85,8 @@ async function askShell(options: LoginShell): Promise<string | undefined> {
     return undefined;
   }
   const group = new ProcessGroup(Object.assign(child, { pid }), mark);
+  // it ends by itself, also when this process ends first
+  group.leave(afterExitMs);
   const found = Promise.withResolvers<string | undefined>();
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

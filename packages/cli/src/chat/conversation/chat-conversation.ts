@@ -1,6 +1,6 @@
 // The conversation: its sessions, the one that is shown, the history, files, earlier prompts and drafts.
 
-import { LiveHistory } from "../../live/live-history.ts";
+import { type HistoryOpener, historyOpener } from "../../live/history-opener.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
@@ -50,7 +50,7 @@ export function startConversation(given: ConversationOptions): Conversation {
 
 class ChatConversation implements Conversation {
   readonly #given: ConversationOptions;
-  readonly #history: LiveHistory | undefined;
+  readonly #history: HistoryOpener | undefined;
   readonly #listeners = new Set<(event: ConversationEvent) => void>();
   readonly #draft: DraftFile;
   readonly #redacted: ReturnType<typeof redactedTexts>;
@@ -76,7 +76,7 @@ class ChatConversation implements Conversation {
     const { options, secrets } = given;
     this.#redacted = redactedTexts(secrets);
     if (options.keepsHistory)
-      this.#history = new LiveHistory((text) => this.#current.notice("warning", text), secrets);
+      this.#history = historyOpener((text) => this.#current.notice("warning", text), secrets);
     this.#prompts = new SentPrompts(options.cwd, this.#history);
     this.#draft = new DraftFile(options.cwd, () => this.#unsent());
     const { kept } = this.#draft;

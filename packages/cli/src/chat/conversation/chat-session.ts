@@ -225,7 +225,7 @@ export class ChatSession implements ConversationSession, HostedSession {
       });
       this.#host = host;
       this.#opened = opened;
-      this.#historyId = (await opened.recorder?.id()) ?? this.#historyId;
+      this.#historyId = opened.recorder?.id ?? this.#historyId;
       // a copy that cannot be renamed is a copy all the same
       if ((this.#given.forks || this.#given.copies) && this.#title)
         await this.rename(this.#title).catch(() => undefined);

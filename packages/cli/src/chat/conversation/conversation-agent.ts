@@ -5,12 +5,12 @@ import { reviewKey } from "@parley/acp/extensions";
 import type { PermissionSubject } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { AgentProblem, ManagedAgentEvent } from "@parley/client";
-import type { Decision } from "@parley/client/internal";
+import type { Decision } from "@parley/client/policy";
 import { parentCallOf } from "../../draw/tool-card.ts";
 import { type AgentTarget, agentTarget } from "../../live/agent-target.ts";
 import { eventReporter, UnreadOutput } from "../../live/event-reporter.ts";
+import { claimKnown, type HistoryOpener } from "../../live/history-opener.ts";
 import { LiveAgent, type LiveAsker } from "../../live/live-agent.ts";
-import type { LiveHistory } from "../../live/live-history.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import { ReadingPace } from "../../live/reading-pace.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
@@ -44,7 +44,7 @@ export interface HostedSession {
 export interface HostOptions {
   readonly options: LiveOptions;
   readonly secrets: SecretsLoader;
-  readonly history: LiveHistory | undefined;
+  readonly history: HistoryOpener | undefined;
 }
 
 export class ConversationAgent {
@@ -62,7 +62,7 @@ export class ConversationAgent {
     { claims = true } = {},
   ): Promise<AgentTarget> {
     const target = await agentTarget(options, history, (text) => first.notice("warning", text));
-    if (target.known !== undefined && claims) await history?.claim(target.known, options.takesOver);
+    if (target.known !== undefined && claims) await claimKnown(history, target.known, options.takesOver);
     return target;
   }
 

@@ -3,7 +3,7 @@
 import type { SessionInfo } from "@parley/acp";
 import { withTimeout } from "@parley/acp/jsonrpc";
 import { allSessions } from "@parley/client/internal";
-import type { LiveHistory } from "../../live/live-history.ts";
+import type { HistoryOpener } from "../../live/history-opener.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { FoundSession } from "./conversation.ts";
@@ -16,7 +16,7 @@ const patienceMs = 3_000;
 export async function foundSessions(
   query: string,
   sessions: readonly ChatSession[],
-  history: LiveHistory | undefined,
+  history: HistoryOpener | undefined,
   signal: AbortSignal,
   /** What agents that do not run have listed. */
   elsewhere: AgentLists = new Map(),
@@ -66,7 +66,7 @@ function liveSession(session: ChatSession): FoundSession {
 }
 
 /** By the text of the conversations; without words the latest ones. */
-async function keptSessions(words: string, history: LiveHistory | undefined) {
+async function keptSessions(words: string, history: HistoryOpener | undefined) {
   const opened = await history?.open();
   if (opened === undefined) return [];
   const hits =

@@ -5,6 +5,7 @@ import type { Entry, SessionUpdate } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
+import { checkNew } from "../../live/history-opener.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
 import type { ChatSession, ChatSessionOptions } from "./chat-session.ts";
@@ -53,8 +54,7 @@ export async function openHosted(
   const { session: name } = given.options;
   const opened = await host.agent.open(entry, { name, replays });
   if (name !== undefined && target.known === undefined) {
-    await opened.recorder?.ready();
-    given.history?.checkNew(name);
+    await checkNew(opened.recorder, name);
   }
   const { note } = host.agent.target;
   if (note !== undefined) session.notice("info", note);
@@ -95,7 +95,7 @@ export async function renamed(
   const { session, recorder } = opened ?? {};
   if (host?.agent.running?.capabilities.setTitle === true) await session?.setTitle(title);
   const update: SessionUpdate = { sessionUpdate: "session_info_update", title };
-  recorder?.entry(session?.sessionId ?? "", { format: 1, seq: 0, time: Date.now(), kind: "update", update });
+  recorder?.entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
   return update;
 }
 

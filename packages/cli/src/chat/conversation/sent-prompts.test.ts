@@ -3,31 +3,33 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Entry } from "@parley/acp";
+import type { EntryBody } from "@parley/acp/store";
 import { openHistory } from "@parley/client/history";
-import { recordingHistory } from "@parley/client/internal";
-import type { LiveHistory } from "../../live/live-history.ts";
+import { historyFile } from "@parley/client/internal";
+import type { HistoryOpener } from "../../live/history-opener.ts";
 import { SentPrompts } from "./sent-prompts.ts";
 
 test("the last prompt of a very long session is among the earlier prompts", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-prompts-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const history = recordingHistory(openHistory({ path: join(folder, "history.db") }));
-  const recorder = await history.begin({ agent: { name: "far" }, cwd: folder, agentSessionId: "s" });
-  const prompt = (text: string): Entry => ({
-    ...{ format: 1, seq: 0, time: 1, kind: "prompt", messageId: text },
+  const history = historyFile(openHistory({ path: join(folder, "history.db") }));
+  const session = { agent: { name: "far" }, cwd: folder, agentSessionId: "s" };
+  const writer = await history.begin(session, (error) => assert.fail(String(error)));
+  const prompt = (text: string): EntryBody => ({
+    kind: "prompt",
+    messageId: text,
     prompt: [{ type: "text", text }],
   });
-  recorder.entry(prompt("first"));
+  writer.append(prompt("first"));
   for (let at = 0; at < 6_000; at++) {
     const content = { type: "text", text: "x" } as const;
     const update = { sessionUpdate: "agent_message_chunk", messageId: `${at}`, content } as const;
-    recorder.entry({ format: 1, seq: 0, time: 1, kind: "update", update });
+    writer.append({ kind: "update", update });
   }
-  recorder.entry(prompt("last"));
-  await recorder.stored();
-  const prompts = new SentPrompts(folder, { open: async () => history } as unknown as LiveHistory); // what is read
+  writer.append(prompt("last"));
+  await writer.flush();
+  const prompts = new SentPrompts(folder, { open: async () => history } as unknown as HistoryOpener); // what is read
   assert.deepEqual(await prompts.find(""), ["last", "first"]);
-  await recorder.close();
+  await writer.close();
   await history.close();
 });

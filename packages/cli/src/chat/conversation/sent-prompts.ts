@@ -1,18 +1,18 @@
 // The prompts that were sent from a folder: those of this process, then those of the history.
 
-import type { LiveHistory } from "../../live/live-history.ts";
+import type { HistoryOpener } from "../../live/history-opener.ts";
 
 const mostSessions = 30;
 const mostPrompts = 500;
 
 export class SentPrompts {
   readonly #cwd: string;
-  readonly #history: LiveHistory | undefined;
+  readonly #history: HistoryOpener | undefined;
   /** Newest first. */
   #own: readonly string[] = [];
   #old: Promise<readonly string[]> | undefined;
 
-  constructor(cwd: string, history: LiveHistory | undefined) {
+  constructor(cwd: string, history: HistoryOpener | undefined) {
     this.#cwd = cwd;
     this.#history = history;
   }

@@ -1,29 +1,39 @@
-// Wraps an app's session store: its errors become errors for clients, and a session is open on one connection at a time.
+// Wraps an app's session store: its errors become errors for clients.
 
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { Entry } from "../../../model/entry.ts";
 import { isKnownKind, parseEntry } from "../../../model/entry-format.ts";
-import type { SessionStore, StoredEntry } from "../../../model/store.ts";
+import type { ReadRange, SessionStore, StoredEntry } from "../../../model/store.ts";
 
 /** Reads the entries of a session. */
 export interface StoredHistory {
-  entries(fromSeq: number): AsyncIterable<StoredEntry>;
-  pages(): AsyncIterable<readonly StoredEntry[]>;
+  pages(from?: number): AsyncIterable<readonly StoredEntry[]>;
   /** Throws the error for the client when it is damaged. */
   read(stored: StoredEntry): Entry;
 }
 
-export interface GuardedStore extends Required<SessionStore> {
-  /** Whether a connection of this agent has the session open. */
-  isOpen(sessionId: string): boolean;
+/** The calls that agents make. */
+export interface GuardedStore
+  extends Pick<
+    SessionStore,
+    | "append"
+    | "claim"
+    | "close"
+    | "create"
+    | "delete"
+    | "fork"
+    | "get"
+    | "list"
+    | "patch"
+    | "read"
+    | "release"
+  > {
   /** The stored entries of a session. */
   history(sessionId: string): StoredHistory;
 }
 
 export function guardedStore(store: SessionStore, log: Log): GuardedStore {
-  const open = new Set<string>();
-
   async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -59,18 +69,9 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     return entry;
   }
 
-  async function* entries(sessionId: string, fromSeq?: number): AsyncGenerator<StoredEntry> {
+  async function* pages(sessionId: string, range?: ReadRange): AsyncGenerator<readonly StoredEntry[]> {
     try {
-      yield* store.entries(sessionId, fromSeq);
-    } catch (error) {
-      throw clientError(error);
-    }
-  }
-
-  async function* pages(sessionId: string, fromSeq?: number): AsyncGenerator<readonly StoredEntry[]> {
-    try {
-      if (store.pages !== undefined) yield* store.pages(sessionId, fromSeq);
-      else for await (const entry of store.entries(sessionId, fromSeq)) yield [entry];
+      yield* store.read(sessionId, range);
     } catch (error) {
       throw clientError(error);
     }
@@ -78,41 +79,19 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
 
   return {
     history: (sessionId) => ({
-      entries: (fromSeq) => entries(sessionId, fromSeq),
-      pages: () => pages(sessionId),
+      pages: (from) => pages(sessionId, { from }),
       read: (stored) => read(sessionId, stored),
     }),
-    isOpen: (sessionId) => open.has(sessionId),
-    async create(record) {
-      await guarded(() => store.create(record));
-      open.add(record.sessionId);
-    },
+    create: (record) => guarded(() => store.create(record)),
     get: (sessionId) => guarded(() => store.get(sessionId)),
     patch: (sessionId, patch) => guarded(() => store.patch(sessionId, patch)),
     list: (query) => guarded(() => store.list(query)),
-    append: (sessionId, entries) => guarded(() => store.append(sessionId, entries)),
-    entries,
-    pages,
-    async fork(sessionId, record) {
-      await guarded(() => store.fork(sessionId, record));
-      open.add(record.sessionId);
-    },
-    async delete(sessionId) {
-      await guarded(() => store.delete(sessionId));
-      open.delete(sessionId);
-    },
-    async claim(sessionId) {
-      if (open.has(sessionId)) throw sessionHeld("close it there first");
-      open.add(sessionId);
-      await guarded(() => store.claim(sessionId)).catch((error: unknown) => {
-        open.delete(sessionId);
-        throw error;
-      });
-    },
-    async release(sessionId) {
-      open.delete(sessionId);
-      await guarded(() => store.release(sessionId));
-    },
+    append: (...given) => guarded(() => store.append(...given)),
+    read: pages,
+    fork: (sessionId, record) => guarded(() => store.fork(sessionId, record)),
+    delete: (sessionId) => guarded(() => store.delete(sessionId)),
+    claim: (sessionId) => guarded(() => store.claim(sessionId)),
+    release: (claim) => guarded(() => store.release(claim)),
     // called by the app, which learns the cause
     close: () => store.close(),
   };

@@ -1,27 +1,39 @@
 // Completes a history whose process crashed: open tool calls have failed, and open turns were interrupted (F1, F11).
 
+import { RequestError } from "../../../jsonrpc/errors.ts";
 import type { EntryBody } from "../../../model/entry.ts";
+import { emptyHead, foldHead } from "../../../model/head.ts";
+import type { SessionHead } from "../../../model/store.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { beginsToolCall, finalStatuses } from "./announced-work.ts";
-import type { StoredHistory } from "./guarded-store.ts";
+import type { GuardedStore } from "./guarded-store.ts";
 
-/** The number of the next entry, and the entries that are missing before it. */
+/** The end of a session's log, and the entries that are missing behind it. */
 export interface HistoryEnd {
-  readonly nextSeq: number;
+  readonly head: Pick<SessionHead, "lastSeq" | "state">;
   readonly missing: readonly EntryBody[];
 }
 
 /** Reads the entries since the last time that nothing was open, which are few. */
-export async function historyEnd(history: StoredHistory, settledSeq = 0): Promise<HistoryEnd> {
-  const open = new OpenThings(settledSeq > 0);
-  let last = 0;
-  // from the settled entry on: if it is not there, the number is wrong
-  for await (const entry of history.entries(Math.max(settledSeq, 1))) {
-    last = entry.seq;
-    if (last > settledSeq) open.follow(history.read(entry));
+export async function historyEnd(store: GuardedStore, sessionId: string): Promise<HistoryEnd> {
+  const head = (await store.get(sessionId))?.head;
+  if (head === undefined) throw RequestError.sessionNotFound(sessionId);
+  const { lastSeq, state: stored } = head;
+  // a state of entries that are lost is none
+  const before = stored === undefined || stored.seq > lastSeq ? emptyHead : stored;
+  let state = before;
+  const open = new OpenThings(before.settledSeq > 0);
+  const history = store.history(sessionId);
+  if (before.settledSeq < lastSeq) {
+    for await (const page of history.pages(before.settledSeq + 1)) {
+      for (const each of page) {
+        const entry = history.read(each);
+        open.follow(entry);
+        if (entry.seq > before.seq) state = foldHead(state, entry, entry.seq);
+      }
+    }
   }
-  if (last === 0 && settledSeq > 0) return historyEnd(history);
-  return { nextSeq: last + 1, missing: open.ends() };
+  return { head: { lastSeq, state: { ...state, seq: lastSeq } }, missing: open.ends() };
 }
 
 /** Tracks what has begun and not ended, with the entry that would end it. */
@@ -39,7 +51,8 @@ class OpenThings {
 
   follow(entry: EntryBody): void {
     switch (entry.kind) {
-      case "prompt": {
+      case "prompt":
+      case "inbox": {
         const { messageId } = entry;
         const end: EntryBody = { kind: "result", messageId, result: { stopReason: "_interrupted" } };
         this.#prompts.set(messageId, end);

@@ -2,13 +2,13 @@
 // messages, each message is one piece.
 
 import { jsonBytes, splitJsonBytes } from "../../../base/json-size.ts";
+import { plainTextFrom } from "../../../log/plain-text.ts";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { Entry } from "../../../model/entry.ts";
 import { entryFormat } from "../../../model/entry-format.ts";
 import type { SessionUpdate, UpdateOf } from "../../../model/update.ts";
 import { type Chunk, isPlain, WholeFirst } from "../../../model/whole-first.ts";
 import type { StoredHistory } from "./guarded-store.ts";
-import { plainTextFrom } from "./plain-text.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 type Message = UpdateOf<"user_message" | "agent_message" | "agent_thought">;
@@ -92,7 +92,7 @@ class ShownAgain {
 
 /** The update that shows one entry: a message or what was sent. Damaged ones are not shown. Options and commands are part of the answer. */
 function updateOf(entry: Entry): SessionUpdate | undefined {
-  if (entry.kind === "prompt") {
+  if (entry.kind === "prompt" || entry.kind === "inbox") {
     const { messageId, prompt } = entry;
     if (!Array.isArray(prompt)) return undefined;
     return { sessionUpdate: "user_message", messageId, content: [...prompt] };

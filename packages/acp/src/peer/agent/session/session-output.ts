@@ -4,10 +4,10 @@
 import { valueKey } from "../../../base/parley-extensions.ts";
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
 import { understands } from "../../../edition/dialect.ts";
+import type { PlainText } from "../../../log/plain-text.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { isOfTurn } from "../../base/taken-session.ts";
 import type { StoredHistory } from "./guarded-store.ts";
-import type { PlainText } from "./plain-text.ts";
 import { replayedHistory } from "./replayed-history.ts";
 import type { SessionSender } from "./session-sender.ts";
 

@@ -4,6 +4,7 @@ import type { AgentEdition, ClientCapabilities, Introduction } from "../../../ed
 import type { Dialect } from "../../../edition/dialect.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import type { RequestOptions } from "../../../jsonrpc/pending-requests.ts";
+import type { Author } from "../../../model/entry.ts";
 import type { ModelRules } from "../../../model/model-rules.ts";
 import type { Successor } from "../../../model/successor.ts";
 import type { McpNotices } from "../../mcp/session-servers.ts";
@@ -15,6 +16,8 @@ export interface SessionSender {
   /** False as soon as the connection has begun to close. */
   readonly isOpen: boolean;
   readonly client: Introduction<ClientCapabilities>;
+  /** Whom the client speaks for. Undefined for the one local user. */
+  readonly author: Author | undefined;
   /** Rules for what the app sends; undefined where they are not loaded. */
   readonly rules: ModelRules | undefined;
   /** URL elicitations whose flow is not over. Their ids are unique on a connection. */

@@ -1,6 +1,8 @@
 // Checks, stores and sends the updates of one session.
 
 import { unwritableError } from "../../../base/unwritable.ts";
+import type { LogWriter } from "../../../log/log-writer.ts";
+import { isPlainText, type PlainText, plainTextHead } from "../../../log/plain-text.ts";
 import type { PermissionRequest } from "../../../model/ask.ts";
 import type { BackgroundWork, StateUpdate } from "../../../model/content.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
@@ -9,8 +11,6 @@ import { AnnouncedWork } from "./announced-work.ts";
 import { ClientRequests } from "./client-requests.ts";
 import type { StoredHistory } from "./guarded-store.ts";
 import { describeWrong } from "./output-rules.ts";
-import { isPlainText, type PlainText, plainTextHead } from "./plain-text.ts";
-import type { SessionLog } from "./session-log.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
 
@@ -28,7 +28,7 @@ const otherKinds: Readonly<Record<string, string>> = {
 
 export class SessionUpdates {
   readonly sessionId: string;
-  readonly log: SessionLog;
+  readonly log: LogWriter;
   readonly work = new AnnouncedWork();
   /** For updates that are not part of the history. */
   readonly output: SessionOutput;
@@ -42,7 +42,7 @@ export class SessionUpdates {
   /** Most sessions have nothing to warn of: they need no set. */
   #warnings: Set<string> | undefined;
 
-  constructor(sessionId: string, sender: SessionSender, log: SessionLog) {
+  constructor(sessionId: string, sender: SessionSender, log: LogWriter) {
     this.sessionId = sessionId;
     this.log = log;
     this.output = new SessionOutput(sessionId, sender);
@@ -84,9 +84,15 @@ export class SessionUpdates {
     // made once: it is the copy of what was said, the entry, and mostly the message
     const text = jsonOf(update);
     const sent = this.output.show(update, text);
-    this.log.update(update.sessionUpdate, text);
+    this.#keep(update, text);
     this.work.apply(update);
     return sent;
+  }
+
+  #keep(update: SessionUpdate, text: string): void {
+    const { sessionUpdate: tag } = update;
+    // states follow from prompts and outcomes, and notices are not history (A32)
+    if (tag !== "state_update" && tag !== "notice") this.log.update(tag, text, update);
   }
 
   /** The same for all chunks of a message. */
@@ -110,7 +116,7 @@ export class SessionUpdates {
     this.check(update);
     const text = jsonOf(update);
     const release = this.output.hold(update, text);
-    this.log.update(update.sessionUpdate, text);
+    this.#keep(update, text);
     this.work.apply(update);
     // a store that fails must not keep a tool's end from the client
     const stored = this.log.flush().catch((error: unknown) => this.storeFailed(error));
@@ -154,6 +160,11 @@ export class SessionUpdates {
     const failed = Promise.reject(error);
     failed.catch(() => undefined);
     return failed;
+  }
+
+  /** Stores what the user has answered, before the agent acts on it. A store that fails must not keep it from the agent. */
+  answered(): Promise<void> {
+    return this.log.flush({ isSynced: true }).catch((error: unknown) => this.storeFailed(error));
   }
 
   storeFailed(error: unknown): void {

@@ -1,6 +1,6 @@
 // Asks the user for permission and input. A question without an answer is never a yes (A63, A89).
 
-import { isObject } from "../../../base/objects.ts";
+import { isObject, optional } from "../../../base/objects.ts";
 import { elicitationAnswerFromWire, metaOf, permissionAnswerFromWire } from "../../../edition/wire-fields.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import { argumentText, ConnectionError, RequestError } from "../../../jsonrpc/errors.ts";
@@ -77,11 +77,12 @@ export class Questions {
       }, withdrawn);
       if (result !== undefined) answer = permissionAnswerFromWire(result);
     } finally {
-      log.append({ kind: "answer", askId, permission: answer });
+      log.append({ kind: "answer", askId, permission: answer, ...optional({ author: sender.author }) });
       const over = sender.edition.permissionOver(permission, answer);
       if (over !== undefined) void sender.sendUpdate(sessionId, over);
     }
     if (answer.outcome !== "selected") return undefined;
+    await this.#updates.answered();
     // an option that was never offered is no permission (A90)
     const chosen = options.find(({ optionId }) => optionId === answer.optionId);
     if (chosen === undefined) return undefined;
@@ -114,7 +115,7 @@ export class Questions {
       });
       if (result !== undefined) answer = this.#checked(elicitation, elicitationAnswerFromWire(result));
     } finally {
-      log.append({ kind: "answer", askId, elicitation: answer });
+      log.append({ kind: "answer", askId, elicitation: answer, ...optional({ author: sender.author }) });
       // a flow that the user began goes on until the agent says that it is over
       if (elicitation.mode === "url" && answer.action !== "accept") client.endUrl(elicitation.elicitationId);
     }

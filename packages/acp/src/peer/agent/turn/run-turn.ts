@@ -41,6 +41,7 @@ export function newTurn(
 ): RunningTurn {
   const turn: RunningTurn = new RunningTurn(session, updates, queued, {
     ...options,
+    author: queued.run === undefined ? updates.sender.author : undefined,
     taken(prompt) {
       turn.joined.push(prompt);
       void insert(updates, prompt).then((isInserted) => {
@@ -139,9 +140,11 @@ async function insert(updates: SessionUpdates, prompt: ReceivedPrompt, beginsTur
   }
   // queued behind the message: a state that is sent meanwhile must not be idle
   if (beginsTurn) updates.setState({ state: "running" });
-  updates.log.append({ kind: "prompt", messageId, prompt: prompt.prompt });
+  const { author } = updates.sender;
+  const kind = beginsTurn ? "prompt" : "inbox";
+  updates.log.append({ kind, messageId, prompt: prompt.prompt, ...optional({ author }) });
   try {
-    await updates.log.flush();
+    await updates.log.flush({ isSynced: true });
   } catch (error) {
     if (beginsTurn) updates.setState({ state: "idle" });
     updates.storeFailed(error);
@@ -175,8 +178,9 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): 
     outcome = failureOf(error, turn, updates.sender.log);
     appendOutcome(turn, queued, outcome);
   }
+  if (updates.work.isSettled) updates.log.settle();
   try {
-    await updates.log.flush();
+    await updates.log.flush({ isSynced: true });
   } catch (error) {
     updates.storeFailed(error);
     // an end that is not stored is not acknowledged; a cancelled turn is never an error (A47)
@@ -190,7 +194,7 @@ async function end(turn: RunningTurn, queued: QueuedTurn, given: PromptResult): 
     outcome = failureOf(error, turn, updates.sender.log);
     showIdle(updates, outcome);
   }
-  updates.log.patch(optional({ settledSeq: updates.work.isSettled ? updates.log.settledSeq : undefined }));
+  updates.log.patch({});
   // updates that wait for the store, or for a replay, come before the answer (A49)
   await updates.output.drained;
   queued.ended(outcome);

@@ -4,6 +4,7 @@ import { isObject, optional } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import { textOf } from "../../../model/content-text.ts";
+import type { Author } from "../../../model/entry.ts";
 import { completeUpdate } from "../../../model/outgoing.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { type SessionUpdates, sentAtOnce } from "../session/session-updates.ts";
@@ -29,6 +30,7 @@ export class RunningTurn implements Turn, ToolHost {
   readonly prompt: readonly ContentBlock[];
   readonly messageId: string;
   readonly _meta: Meta | undefined;
+  readonly author: Author | undefined;
   readonly inbox: PromptInbox;
   readonly exposesErrors: boolean;
   readonly announced = new Set<string>();
@@ -57,13 +59,17 @@ export class RunningTurn implements Turn, ToolHost {
     session: AgentSession,
     updates: SessionUpdates,
     { prompt, messageId, _meta }: ReceivedPrompt,
-    options: TurnOptions & { taken(prompt: ReceivedPrompt): void },
+    options: TurnOptions & {
+      readonly author: Author | undefined;
+      taken(prompt: ReceivedPrompt): void;
+    },
   ) {
     this.session = session;
     this.updates = updates;
     this.prompt = prompt;
     this.messageId = messageId;
     this._meta = _meta;
+    this.author = options.author;
     this.exposesErrors = options.exposesErrors;
     this.inbox = new PromptInbox(options.taken);
     this.#clientTimeoutMs = options.clientTimeoutMs;

@@ -15,7 +15,7 @@ import type {
   SystemPrompt,
 } from "../../../model/content.ts";
 import type { JsonValue } from "../../../model/custom-types.ts";
-import type { Entry } from "../../../model/entry.ts";
+import type { Author, Entry } from "../../../model/entry.ts";
 import type { Files, Terminals } from "../../../model/services.ts";
 import type {
   OutgoingCommand,
@@ -59,6 +59,8 @@ export interface AgentSession<Data = unknown> {
   readonly sessionId: string;
   /** The result of `session.open`. It is kept while the session is open, and is not stored. */
   data: Data;
+  /** The principal that the session belongs to (see `agent.connect`). Undefined for the one local user. */
+  readonly principal: string | undefined;
   /** The working directory: an absolute path. */
   readonly cwd: string;
   /** The directories that the agent may work in, as absolute paths: `cwd`, then the additional ones. */
@@ -155,6 +157,11 @@ export interface Turn<Data = unknown> {
   readonly text: string;
   /** The id of the user's message. */
   readonly messageId: string;
+  /**
+   * Who sent the prompt, where the server has named the principal of the connection (`agent.connect`). Undefined for the one
+   * local user, and in a turn of `session.runTurn`.
+   */
+  readonly author: Author | undefined;
   /** `_meta` of the prompt; undefined if the client sent none. */
   readonly _meta: Meta | undefined;
   /** The client: its features, files and terminals. */

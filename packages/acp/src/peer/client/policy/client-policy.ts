@@ -2,16 +2,15 @@
 
 import { isObject } from "../../../base/objects.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
-import type { PermissionRequest } from "../../../model/ask.ts";
-import type { PermissionOption } from "../../../model/content.ts";
-import type { ToolCallUpdate } from "../../../model/update.ts";
+import type { PermissionOutcome, PermissionRequest } from "../../../model/ask.ts";
+import type { ClientFiles, Terminals } from "../../../model/services.ts";
+import type { SessionUpdate, ToolCallUpdate } from "../../../model/update.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
 
 /**
- * Decides what an agent may do, before the user is asked. The client calls it for every permission request, for every
- * file access and command that the client performs, and for every call of a tool that it gave to the session. Only v1 agents
- * use the client's files and terminals. If a policy
- * throws, the request is denied. `permissionPolicy` of `@parley/client/policy` is a policy with rules.
+ * Decides what an agent may do. The client calls it for every permission request, for every file access and command that the
+ * client performs, and for every call of a tool that it gave to the session. Only v1 agents use the client's files and
+ * terminals. If a policy throws, the request is denied. `permissionPolicy` of `@parley/client/policy` is a policy with rules.
  *
  * @example
  * import type { ClientPolicy } from "@parley/acp";
@@ -33,35 +32,65 @@ import type { ClientSession, RequestContext } from "../session/client-session.ts
 export interface ClientPolicy {
   // As in AgentDefinition.prompt, the type parameter keeps the result of `async decide() { return "ask"; }` a literal.
   /**
-   * Decides one request. "ask" calls `requestPermission`; without that handler, the request is denied. For a permission
-   * request, "allow" chooses the option of kind "allow_once"; if the agent offers none, the request is denied.
+   * Decides one request. "ask" puts `context.question` to the user; without `requestPermission`, the request is denied. For a
+   * permission request, "allow" chooses the option of kind "allow_once"; if the agent offers none, the request is denied.
    */
   decide<const Literal extends never>(
     request: PolicyRequest,
-    context: RequestContext,
+    context: PolicyContext,
   ): PolicyDecision | Promise<PolicyDecision> | Literal;
   /**
-   * Called when the user has answered a request for which `decide` returned "ask", before the answer takes effect.
-   * Remember "always" here. `option` is undefined if the user chose none.
+   * Files and terminals that the policy guards itself, in place of `files` and `terminals`: `decide` is not called for what
+   * they do. Called once per session, and closed with it. Default: none.
    */
-  remember?(
-    request: PolicyRequest,
-    option: PermissionOption | undefined,
-    context: RequestContext,
-  ): void | Promise<void>;
+  services?(session: ClientSession, context: Pick<PolicyContext, "ask">): PolicyServices;
+  /**
+   * Answers `_parley.dev/veto`, by which an agent announces what it would do without asking (docs/policy.md). Default: agents
+   * are not told that they may announce anything.
+   */
+  veto?(params: unknown, context: Omit<PolicyContext, "question">): Promise<object>;
+  /** Called for each update of the agent but for text, before the listeners of the session. */
+  observe?(session: ClientSession, update: SessionUpdate): void;
+  /** Called before a prompt is sent. */
+  prompted?(session: ClientSession): void;
   /** Called when the user cancels. Allowed actions that have not been performed yet are refused. */
   cancel?(session: ClientSession): void;
 }
 
+/** The session, the signal and the question of a decision. */
+export interface PolicyContext extends RequestContext {
+  /** The question of the agent, or one about the effect, whose options are of kind "allow_once" and "reject_once". */
+  readonly question: PermissionRequest;
+  /**
+   * Asks the user a question with `requestPermission`, such as `question` or one with more options. Resolves with the answer,
+   * which is also a decision. Undefined if the client has no `requestPermission`.
+   */
+  readonly ask?:
+    | ((
+        question: PermissionRequest,
+        options?: { readonly signal?: AbortSignal | undefined },
+      ) => Promise<PermissionOutcome>)
+    | undefined;
+}
+
+/** Files and terminals for one session. */
+export interface PolicyServices {
+  /** The files that agents may read and write. */
+  readonly files: ClientFiles;
+  /** Runs commands for agents. */
+  readonly terminals: Terminals;
+}
+
 /**
- * The decision of a policy. The agent gets the `reason` of a denied file access or command, but not the reason of a denied
- * permission request.
+ * The decision of a policy. A PermissionOutcome is an answer to `context.question`. The agent gets the `reason` of a denied
+ * file access or command, but not the reason of a denied permission request.
  */
 export type PolicyDecision =
   | "allow"
   | "ask"
   | "deny"
-  | { readonly decision: "allow" | "deny"; readonly reason?: string };
+  | { readonly decision: "allow" | "deny"; readonly reason?: string }
+  | PermissionOutcome;
 
 /**
  * A request of an agent: permission for its own action ("permission"), or an action that the client performs for it. More

@@ -114,11 +114,15 @@ for (const effect of effects) {
   test(`a policy that asks about ${names[effect]} has the user asked with the facts, and remembers the answer`, async () => {
     const asks: PermissionRequest[] = [];
     const remembered: unknown[] = [];
-    const answers = [undefined, "reject_once", "allow_always"];
+    const answers = [undefined, "reject_once", "always"];
     const talk = await served({
       policy: {
-        decide: () => "ask",
-        remember: (request, option) => void remembered.push([request, option?.kind]),
+        async decide(request, { question, ask }) {
+          const always = { optionId: "always", name: "Always", kind: "allow_always" } as const;
+          const answer = await ask?.({ ...question, options: [...question.options, always] });
+          remembered.push([request, answer?.outcome === "selected" ? answer.optionId : undefined]);
+          return answer ?? "deny";
+        },
       },
       requestPermission(request, { session }) {
         assert.equal(session?.sessionId, "s1");
@@ -134,7 +138,7 @@ for (const effect of effects) {
     assert.deepEqual(remembered, [
       [wanted[effect], undefined],
       [wanted[effect], "reject_once"],
-      [wanted[effect], "allow_always"],
+      [wanted[effect], "always"],
     ]);
     const [ask] = asks;
     assert.equal(
@@ -143,7 +147,7 @@ for (const effect of effects) {
     );
     assert.deepEqual(
       ask.options.map(({ kind }) => kind),
-      ["allow_once", "reject_once", "allow_always", "reject_always"],
+      ["allow_once", "reject_once", "allow_always"],
     );
     if (effect === "execute") {
       assert.deepEqual(ask.subject, { type: "command", command: "make 'it so'", cwd: "/project" });
@@ -196,7 +200,7 @@ for (const effect of effects) {
   test(`a cancel while the user is asked about ${names[effect]} refuses it`, async () => {
     const answer = Promise.withResolvers<string>();
     const talk = await served({
-      policy: { decide: () => "ask", remember: () => assert.fail("nobody has answered") },
+      policy: { decide: () => "ask" },
       requestPermission: () => answer.promise,
     });
     await cancelledDuring(talk, effect, () => answer.resolve("allow_once"));

@@ -75,15 +75,15 @@ inBothVersions(
     const answers = ["always", undefined];
     const { ask, session } = await asking(version, {
       policy: {
-        decide(request, context) {
+        async decide(request, context) {
           assert.equal(context.session?.sessionId, "s1");
-          asked.push(request);
-          return "ask";
-        },
-        async remember(request, option, context) {
-          await quiet();
           assert.equal(context.session, session);
-          remembered.push([request, option]);
+          asked.push(request);
+          const { question, ask } = context;
+          const answer = (await ask?.(question)) ?? { outcome: "cancelled" as const };
+          const chosen = answer.outcome === "selected" ? answer.optionId : undefined;
+          remembered.push([request, question.options.find(({ optionId }) => optionId === chosen)]);
+          return answer;
         },
       },
       requestPermission: () => answers.shift(),
@@ -104,7 +104,7 @@ inBothVersions(
   "a policy that asks is a no without a permission handler, and nothing is remembered",
   async (version) => {
     const { ask, entries } = await asking(version, {
-      policy: { decide: () => "ask", remember: () => assert.fail("nobody has answered") },
+      policy: { decide: () => "ask" },
     });
     assert.deepEqual(await ask(), cancelled);
     assert.deepEqual(
@@ -146,17 +146,27 @@ inBothVersions(
   },
 );
 
-inBothVersions(
-  "a policy that fails to remember an answer is logged, and the answer counts",
-  async (version) => {
-    const { ask, log } = await asking(version, {
-      policy: { decide: () => "ask", remember: () => Promise.reject(new Error("disk full")) },
-      requestPermission: () => "yes",
-    });
-    assert.deepEqual(await ask(), selected("yes"));
-    assert.deepEqual(log, ["error: the policy threw in remember"]);
-  },
-);
+inBothVersions("an answer of the policy's own has to be one of the options", async (version) => {
+  const answers = ["always", "other"];
+  const { ask, log } = await asking(version, {
+    policy: { decide: () => ({ outcome: "selected", optionId: answers.shift() ?? "" }) },
+  });
+  assert.deepEqual(await ask(), selected("always"));
+  assert.deepEqual(await ask(), cancelled);
+  assert.match(log[0] ?? "", /chose the option "other", which is not one of/);
+});
+
+inBothVersions("a handler that fails fails the question, whoever has it asked", async (version) => {
+  const { ask, log } = await asking(version, {
+    policy: {
+      decide: ({ type }, { question, ask: person }) =>
+        (type === "permission" && person?.(question)) || "deny",
+    },
+    requestPermission: () => Promise.reject(new Error("the dialog broke")),
+  });
+  await assert.rejects(ask(), /the dialog broke/);
+  assert.ok(!log.join().includes("the policy threw"));
+});
 
 inBothVersions(
   "a cancel while the policy decides is a no, and the user is not asked any more",
@@ -170,7 +180,6 @@ inBothVersions(
           signals.push(signal);
           return decision.promise;
         },
-        remember: () => assert.fail("nobody has answered"),
         cancel: (each) => cancels.push(each),
       },
       requestPermission: () => assert.fail("the user is not asked"),

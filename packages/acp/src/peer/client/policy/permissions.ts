@@ -8,11 +8,17 @@ import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
 import type { PermissionOutcome, PermissionRequest, PermissionSubject } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
 import type { EntryBody } from "../../../model/entry.ts";
-import type { ToolCallUpdate } from "../../../model/update.ts";
+import type { SessionUpdate, ToolCallUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
 import type { OpenQuestions } from "../session/open-questions.ts";
-import type { ClientPolicy, EffectRequest, McpToolCall, PolicyRequest } from "./client-policy.ts";
+import type {
+  ClientPolicy,
+  EffectRequest,
+  PolicyContext,
+  PolicyRequest,
+  PolicyServices,
+} from "./client-policy.ts";
 
 /** The part of a client's definition that decides. */
 export interface PermissionHandlers {
@@ -20,7 +26,6 @@ export interface PermissionHandlers {
     | ((request: PermissionRequest, context: RequestContext) => PermissionAnswer | Promise<PermissionAnswer>)
     | undefined;
   readonly policy?: ClientPolicy | undefined;
-  readonly permitTool?: ((call: McpToolCall, context: RequestContext) => Promise<void> | void) | undefined;
 }
 
 /** A session that an agent asks about. */
@@ -30,16 +35,21 @@ export interface AskedSession extends ClientSession {
   record(body: EntryBody): void;
 }
 
-interface PolicyVerdict {
-  readonly decision: "allow" | "ask" | "deny";
-  readonly reason?: string;
-}
+type Ask = NonNullable<PolicyContext["ask"]>;
+
+type Verdict = { readonly decision: "allow" | "deny"; readonly reason?: string } | PermissionOutcome;
+
+const never = new AbortController().signal;
 
 export class Permissions {
   readonly #handlers: PermissionHandlers;
   readonly #log: Log;
   /** Mistakes are logged once. */
   readonly #logged = new Set<string>();
+  /** The options that answers of the user chose. */
+  readonly #chosen = new WeakMap<PermissionOutcome, PermissionOption | undefined>();
+  /** With what `requestPermission` failed: nobody was asked. */
+  readonly #failures = new Set<unknown>();
 
   constructor(handlers: PermissionHandlers, log: Log) {
     this.#handlers = handlers;
@@ -54,9 +64,12 @@ export class Permissions {
       if (policy === undefined) return this.#ask(request, context);
       const toolCall = toolCallOf(session, request);
       const wanted: PolicyRequest = { type: "permission", request, ...optional({ toolCall }) };
-      const { decision } = await this.#decide(policy, wanted, context);
-      if (decision === "ask") return this.#askAndRemember(policy, wanted, request, context);
-      if (decision === "deny") return optionOfKind(request, "reject_once") ?? cancelled;
+      // it is recorded already
+      const ask: Ask = (question, given) => this.#ask(question, { ...context, ...optional({ ...given }) });
+      const verdict = await this.#verdict(policy, wanted, { ...context, question: request }, ask);
+      if ("outcome" in verdict)
+        return outcomeFrom(request, verdict, (message) => this.#complain("answer", message));
+      if (verdict.decision === "deny") return optionOfKind(request, "reject_once") ?? cancelled;
       const allowed = optionOfKind(request, "allow_once");
       // an option that lasts says more than the policy did
       if (allowed === undefined) this.#complain("allow_once", noAllowOnce);
@@ -73,33 +86,39 @@ export class Permissions {
     return policy && ((session, effect, signal) => this.#permit(policy, session, effect, signal));
   }
 
-  /** The same for a call of a tool of this client. */
-  get permitTool(): Permit | undefined {
-    const { permitTool } = this.#handlers;
-    if (permitTool === undefined) return this.permit;
-    return async (session, call, signal) => {
-      const { questions } = session;
-      const { cancels } = questions;
-      const isAllowed = await questions.answer(signal, false, async (either) => {
-        // the only effect that this is called with
-        await permitTool.call(this.#handlers, call as McpToolCall, { session, signal: either });
-        return true;
-      });
-      if (!isAllowed) throw denied("the user has cancelled");
-      return () => {
-        if (signal.aborted || questions.cancels !== cancels) throw denied("the user has cancelled");
-      };
-    };
+  /** What the policy serves the session itself. */
+  services(session: AskedSession): PolicyServices | undefined {
+    return this.#handlers.policy?.services?.(session, this.#asking(this.#recorded(session, never)));
   }
 
-  /** Tells the policy that the user has cancelled. */
+  /** Answers what an agent announces. Undefined where the policy takes no announcements. */
+  veto(session: AskedSession, params: unknown, signal: AbortSignal): Promise<object> | undefined {
+    const context = { session, signal, ...this.#asking(this.#recorded(session, signal)) };
+    return this.#handlers.policy?.veto?.(params, context);
+  }
+
+  observe(session: ClientSession, update: SessionUpdate): void {
+    this.#tell("observe", (policy) => policy.observe?.(session, update));
+  }
+
+  prompted(session: ClientSession): void {
+    this.#tell("prompted", (policy) => policy.prompted?.(session));
+  }
+
+  /** The user has cancelled. */
   cancel(session: ClientSession): void {
+    this.#tell("cancel", (policy) => policy.cancel?.(session));
+  }
+
+  #tell(what: string, tell: (policy: ClientPolicy) => unknown): void {
+    const { policy } = this.#handlers;
+    if (policy === undefined) return;
     try {
-      reportRejection(this.#handlers.policy?.cancel?.(session), (error) =>
-        this.#log("error", "the policy rejected in cancel", { error }),
+      reportRejection(tell(policy), (error) =>
+        this.#log("error", `the policy rejected in ${what}`, { error }),
       );
     } catch (error) {
-      this.#log("error", "the policy threw in cancel", { error });
+      this.#log("error", `the policy threw in ${what}`, { error });
     }
   }
 
@@ -111,23 +130,20 @@ export class Permissions {
   ): Promise<() => void> {
     const { questions } = session;
     const { cancels } = questions;
-    const verdict = await questions.answer<PolicyVerdict | undefined>(signal, undefined, (either) =>
-      this.#decide(policy, effect, { session, signal: either }),
+    const question = effectQuestion(effect, newId());
+    const verdict = await questions.answer<Verdict | undefined>(signal, undefined, (either) =>
+      this.#verdict(policy, effect, { session, signal: either, question }, this.#recorded(session, either)),
     );
-    if (verdict === undefined) throw denied("the user has cancelled");
-    if (verdict.decision === "deny") throw denied(verdict.reason);
-    if (verdict.decision === "ask") {
-      if (this.#handlers.requestPermission === undefined) throw denied("nobody is there to be asked");
-      const request = effectQuestion(effect, newId(), policy.remember !== undefined);
-      const outcome = await this.#question(session, request, signal, (context) =>
-        this.#askAndRemember(policy, effect, request, context),
-      );
-      const kind = chosenOption(request, outcome)?.kind;
-      if (kind !== "allow_once" && kind !== "allow_always") throw denied("the user did not allow it");
-    }
-    return () => {
+    const confirm = () => {
       if (signal.aborted || questions.cancels !== cancels) throw denied("the user has cancelled");
     };
+    if (verdict === undefined) throw denied("the user has cancelled");
+    confirm();
+    if ("outcome" in verdict) {
+      const { kind } = this.#chosen.get(verdict) ?? chosenOption(question, verdict) ?? {};
+      if (kind !== "allow_once" && kind !== "allow_always") throw denied("the user did not allow it");
+    } else if (verdict.decision === "deny") throw denied(verdict.reason);
+    return confirm;
   }
 
   /** Records a question and its answer, and answers it as cancelled when the user cancels. */
@@ -151,26 +167,46 @@ export class Permissions {
     return outcome;
   }
 
-  async #decide(
+  /** Asks what the agent has not asked itself. */
+  #recorded(session: AskedSession, usual: AbortSignal): Ask {
+    return (question, { signal = usual } = {}) =>
+      this.#question(session, question, signal, (context) => this.#ask(question, context));
+  }
+
+  #asking(ask: Ask): Pick<PolicyContext, "ask"> {
+    return this.#handlers.requestPermission === undefined ? {} : { ask };
+  }
+
+  async #verdict(
     policy: ClientPolicy,
     request: PolicyRequest,
-    context: RequestContext,
-  ): Promise<PolicyVerdict> {
+    context: Omit<PolicyContext, "ask">,
+    ask: Ask,
+  ): Promise<Verdict> {
     let given: unknown;
     try {
-      given = await policy.decide(request, context);
+      given = await policy.decide(request, { ...context, ...this.#asking(ask) });
     } catch (error) {
+      if (this.#failures.delete(error)) throw error;
       this.#log("error", "the policy threw, so the request was denied", { type: request.type, error });
       return { decision: "deny" };
     }
-    if (given === "allow" || given === "ask" || given === "deny") return { decision: given };
+    if (given === "ask") {
+      if (this.#handlers.requestPermission !== undefined) return ask(context.question);
+      return request.type === "permission"
+        ? cancelled
+        : { decision: "deny", reason: "nobody is there to be asked" };
+    }
+    if (given === "allow" || given === "deny") return { decision: given };
     const { decision, reason } = isObject(given) ? given : {};
     if (decision === "allow" || decision === "deny")
       return { decision, ...optional({ reason: typeof reason === "string" ? reason : undefined }) };
+    // as: a wrong one is described when it is read
+    if (isObject(given) && "outcome" in given) return given as unknown as PermissionOutcome;
     this.#complain(
       "decide",
       `policy.decide returned ${argumentText(given)}, which is not a decision, so the request was denied; return ` +
-        '"allow", "ask", "deny" or { decision, reason }',
+        '"allow", "ask", "deny", { decision, reason } or an answer of the user',
     );
     return { decision: "deny" };
   }
@@ -178,25 +214,15 @@ export class Permissions {
   async #ask(request: PermissionRequest, context: RequestContext): Promise<PermissionOutcome> {
     // the user has cancelled while the policy decided
     if (this.#handlers.requestPermission === undefined || context.signal.aborted) return cancelled;
-    const given: unknown = await this.#handlers.requestPermission(request, context);
-    return outcomeFrom(request, given, (message) => this.#complain("answer", message));
-  }
-
-  async #askAndRemember(
-    policy: ClientPolicy,
-    wanted: PolicyRequest,
-    request: PermissionRequest,
-    context: RequestContext,
-  ): Promise<PermissionOutcome> {
-    const outcome = await this.#ask(request, context);
-    // without a handler nobody was asked, and what is cancelled was not answered
-    if (this.#handlers.requestPermission === undefined || context.signal.aborted) return cancelled;
     try {
-      await policy.remember?.(wanted, chosenOption(request, outcome), context);
+      const given: unknown = await this.#handlers.requestPermission(request, context);
+      const outcome = { ...outcomeFrom(request, given, (message) => this.#complain("answer", message)) };
+      this.#chosen.set(outcome, chosenOption(request, outcome));
+      return outcome;
     } catch (error) {
-      this.#log("error", "the policy threw in remember", { error });
+      if (this.#handlers.policy !== undefined) this.#failures.add(error);
+      throw error;
     }
-    return outcome;
   }
 
   #complain(mistake: string, message: string): void {
@@ -231,19 +257,15 @@ const onceOptions: readonly PermissionOption[] = [
   { optionId: "allow_once", name: "Allow once", kind: "allow_once" },
   { optionId: "reject_once", name: "Reject once", kind: "reject_once" },
 ];
-const lastingOptions: readonly PermissionOption[] = [
-  { optionId: "allow_always", name: "Always allow", kind: "allow_always" },
-  { optionId: "reject_always", name: "Always reject", kind: "reject_always" },
-];
 
-/** `canRemember`: whether the user may give an answer that lasts. `id` names the access or the command. */
-export function effectQuestion(effect: EffectRequest, id: string, canRemember: boolean): PermissionRequest {
+/** `id` names the access or the command. */
+export function effectQuestion(effect: EffectRequest, id: string): PermissionRequest {
   const title = titleOf(effect);
   return {
     title,
     ...optional({ description: descriptionOf(effect) }),
     subject: subjectOf(effect, id, title),
-    options: canRemember ? [...onceOptions, ...lastingOptions] : [...onceOptions],
+    options: [...onceOptions],
   };
 }
 

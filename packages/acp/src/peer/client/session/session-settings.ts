@@ -1,6 +1,7 @@
 // What a session needs of the client that opens it.
 
 import type { Log } from "../../../jsonrpc/connection-options.ts";
+import type { SessionUpdate } from "../../../model/update.ts";
 import type { ClientSession } from "./client-session.ts";
 import type { UnreadLimits } from "./unread-updates.ts";
 
@@ -13,8 +14,12 @@ export interface OpenSessionSettings {
   readonly keepsToolCalls: boolean;
   /** Whether the agent says which options there are. */
   readonly listsOptions: boolean;
-  /** Called when the user has cancelled the work of the session. */
-  cancelled(session: ClientSession): void;
+  /** Told of updates that are not text, of prompts, and that the user has cancelled. */
+  readonly policy: {
+    observe(session: ClientSession, update: SessionUpdate): void;
+    prompted(session: ClientSession): void;
+    cancel(session: ClientSession): void;
+  };
   /** Called when the session has been closed. */
   closed(sessionId: string): void;
 }

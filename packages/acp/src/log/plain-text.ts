@@ -1,6 +1,11 @@
 // Recognises chunks of plain text, which are nearly all updates of a session.
 
-import type { ChunkTag } from "./session-log.ts";
+/**
+ * The kinds of update whose text grows.
+ *
+ * @inline
+ */
+export type ChunkTag = "agent_message_chunk" | "agent_thought_chunk";
 
 /** A chunk of a message without annotations and custom data. */
 export interface PlainText {

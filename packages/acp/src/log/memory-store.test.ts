@@ -1,18 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { storeContract } from "../testing/contracts/store-contract.ts";
-import { promptAt, recordOf } from "../testing/contracts/store-samples.ts";
+import { createdWith, promptAt, recordOf } from "../testing/contracts/store-samples.ts";
 import { memoryStore } from "./memory-store.ts";
 
 storeContract({ test, assert }, "memory store", memoryStore);
 
 test("two memory stores know nothing of each other", async () => {
   const [one, other] = [memoryStore(), memoryStore()];
-  await one.create(recordOf("a"));
+  const mine = await createdWith(one, "a");
   assert.equal(await other.get("a"), undefined);
-  await other.create(recordOf("a"));
-  await other.append("a", [promptAt(1)]);
-  await one.append("a", [promptAt(1)]);
+  const theirs = await createdWith(other, "a");
+  await theirs.append([promptAt(1)]);
+  await mine.append([promptAt(1)]);
+});
+
+test("a cursor of another memory store leads to a gap", async () => {
+  const [one, other] = [memoryStore(), memoryStore()];
+  for (const store of [one, other]) await createdWith(store, "a", [promptAt(1)]);
+  const { cursor } = (await one.get("a"))?.head ?? {};
+  const { value } = await other.tail("a", cursor)[Symbol.asyncIterator]().next();
+  assert.equal(value?.kind, "gap");
 });
 
 test("a memory store that is disposed of is closed", async () => {

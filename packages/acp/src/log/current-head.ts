@@ -1,0 +1,41 @@
+// The end of a session's log, with its state.
+
+import { RequestError } from "../jsonrpc/errors.ts";
+import { parseEntry } from "../model/entry-format.ts";
+import { emptyHead, foldHead, type HeadState, isHeadTag } from "../model/head.ts";
+import type { SessionHead, SessionStore, StoredEntry } from "../model/store.ts";
+
+/**
+ * Reads the head of a session, with the state after its last entry. Entries that the stored state does not count, because an
+ * older version wrote them, are read and counted.
+ *
+ * @param store The store of the session.
+ * @param sessionId Its id. Claim it before, so that its end does not move.
+ * @returns The head, for `LogWriter`.
+ * @throws {RequestError} Of kind "session_not_found", when the id is unknown.
+ * @example
+ * import { currentHead, type SessionStore } from "@parley/acp/store";
+ *
+ * export async function openQuestions(store: SessionStore, sessionId: string): Promise<readonly string[]> {
+ *   const { state } = await currentHead(store, sessionId);
+ *   return state.questions.map(({ title }) => title);
+ * }
+ */
+export async function currentHead(
+  store: Pick<SessionStore, "get" | "read">,
+  sessionId: string,
+): Promise<SessionHead & { readonly state: HeadState }> {
+  const stored = await store.get(sessionId);
+  if (stored === undefined) throw RequestError.sessionNotFound(sessionId);
+  const { head } = stored;
+  let { state = emptyHead } = head;
+  if (state.seq < head.lastSeq)
+    for await (const page of store.read(sessionId, { from: state.seq + 1, to: head.lastSeq }))
+      for (const entry of page) state = foldStored(state, entry);
+  return { ...head, state: { ...state, seq: head.lastSeq } };
+}
+
+function foldStored(state: HeadState, stored: StoredEntry): HeadState {
+  const { kind, tag, seq } = stored;
+  return kind === "update" && !isHeadTag(tag ?? "") ? state : foldHead(state, parseEntry(stored), seq);
+}

@@ -1,0 +1,224 @@
+// Rules that all session stores share: refusals, patches, pagination.
+
+import { fromBase64, toBase64 } from "../base/base64.ts";
+import { normalPath } from "../base/normal-path.ts";
+import { isObject } from "../base/objects.ts";
+import { argumentText, RequestError } from "../jsonrpc/errors.ts";
+import type {
+  Command,
+  ReadRange,
+  SessionPatch,
+  SessionQuery,
+  SessionRecord,
+  StoredEntry,
+} from "../model/store.ts";
+import { type LogPlace, readLogCursor } from "./store-tail.ts";
+
+/** An id as messages show it: ids may be long, and may hold anything. */
+export function quotedId(sessionId: string): string {
+  return JSON.stringify(sessionId.length > 80 ? `${sessionId.slice(0, 80)}…` : sessionId);
+}
+
+export function unknownSession(sessionId: string): RequestError {
+  return new RequestError("session_not_found", `there is no session ${quotedId(sessionId)}`, {
+    data: { reason: "session_not_found" },
+  });
+}
+
+export function sessionExists(sessionId: string): RequestError {
+  return new RequestError("conflict", `session ${quotedId(sessionId)} already exists: use another id`, {
+    data: { reason: "session_exists" },
+  });
+}
+
+/** The agent's session belongs to another session already. */
+export function agentSessionExists(sessionId: string): RequestError {
+  const message = `the agent's session is that of session ${quotedId(sessionId)}: use that one, or delete it first`;
+  return new RequestError("conflict", message, { data: { reason: "agent_session_exists", sessionId } });
+}
+
+/** The session was claimed again, or its claim was released. */
+export function fenced(sessionId: string): RequestError {
+  const message = `the claim of session ${quotedId(sessionId)} has ended: nothing was stored; claim it again`;
+  return new RequestError("conflict", message, { data: { reason: "fenced" } });
+}
+
+/** `holder` is the process that holds it, where it is another one. */
+export function heldElsewhere(
+  sessionId: string,
+  { pid, since }: { readonly pid?: number; readonly since: number },
+): RequestError {
+  const who = pid === undefined ? "in this process" : `by process ${pid}`;
+  const message = `session ${quotedId(sessionId)} is in use ${who} since ${new Date(since).toISOString()}: close it there first`;
+  const holder = { since, ...(pid === undefined ? {} : { pid }) };
+  return new RequestError("conflict", message, { data: { reason: "session_held", holder } });
+}
+
+/** The log ends with another entry than the one to append after. */
+export function outOfSequence(sessionId: string, lastSeq: number, after: number): RequestError {
+  const message = `session ${quotedId(sessionId)} ends with entry ${lastSeq}, not with ${after}: nothing was stored`;
+  return new RequestError("conflict", message, { data: { reason: "out_of_sequence", lastSeq } });
+}
+
+/** Throws unless the entries follow the entry `after`, and each other. */
+export function checkBatch(sessionId: string, after: number, entries: readonly StoredEntry[]): void {
+  let expected = after + 1;
+  for (const { seq, through = seq } of entries) {
+    if (seq !== expected || !Number.isSafeInteger(through) || through < seq) {
+      const got = through === seq ? `${seq}` : `${seq} to ${through}`;
+      const message = `session ${quotedId(sessionId)} goes on with entry ${expected}, got ${got}: nothing was stored`;
+      throw new RequestError("conflict", message, { data: { reason: "out_of_sequence", lastSeq: after } });
+    }
+    expected = through + 1;
+  }
+}
+
+const longestKey = 200;
+
+export function checkCommand({ key, body }: Command): void {
+  if (typeof key !== "string" || key === "" || key.length > longestKey)
+    throw new TypeError(
+      `submit: key must be a text of 1 to ${longestKey} characters, got ${argumentText(key)}; make one for each command`,
+    );
+  if (body === undefined) throw new TypeError("submit: body must be a JSON value, got undefined");
+}
+
+/** Another command was sent with the same key. */
+export function keyReused(key: string): RequestError {
+  const message = `the key ${quotedId(key)} belongs to another command: nothing was stored; use a new key for each command`;
+  return new RequestError("conflict", message, { data: { reason: "key_reused" } });
+}
+
+/** Whether two values are the same JSON, in whatever order the keys are. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  return sortedJson(one) === sortedJson(other);
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isObject(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** The place that a cursor of `tail` names. Throws RequestError "invalid_params" for what is no cursor. */
+export function readableCursor(cursor: string): LogPlace {
+  const place = readLogCursor(cursor);
+  if (place === undefined) throw badCursor("was not given out by a session store");
+  return place;
+}
+
+const defaultEntries = 128;
+const mostEntries = 1_024;
+
+/** A range with all its bounds. */
+export interface WantedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly size: number;
+  readonly isBackwards: boolean;
+}
+
+export function rangeOf(range: ReadRange, lastSeq: number): WantedRange {
+  const { from = 1, to = lastSeq, pageSize: size = defaultEntries, isBackwards = false } = range;
+  return {
+    from: Math.max(1, from),
+    to: Math.min(to, lastSeq),
+    size: Math.min(Math.max(1, Math.trunc(size)), mostEntries),
+    isBackwards,
+  };
+}
+
+export function patched(record: SessionRecord, patch: SessionPatch): SessionRecord {
+  const changes = Object.entries(patch).filter(([, value]) => value !== undefined);
+  // as: only fields of a record, absent ones left out
+  return { ...record, ...(Object.fromEntries(changes) as SessionPatch) };
+}
+
+/** Whether a list of this kind has sessions that are archived, or that are not. */
+export function isListed({ archived: filter = "exclude" }: SessionQuery, archived: boolean): boolean {
+  return filter === "include" || archived === (filter === "only");
+}
+
+/** The record of a fork: what the caller set wins over the config of the source. */
+export function forked(source: SessionRecord, record: SessionRecord): SessionRecord {
+  return { ...record, config: { ...source.config, ...record.config } };
+}
+
+/** The place in a list after which the next page begins. Sessions that are added later do not move it. */
+export interface ListPosition {
+  readonly updatedAt: number;
+  readonly sessionId: string;
+}
+
+const defaultPage = 50;
+const largestPage = 1_000;
+
+export function pageSize(query: SessionQuery): number {
+  const limit = Math.trunc(query.limit ?? defaultPage);
+  return Math.min(Math.max(Number.isNaN(limit) ? defaultPage : limit, 1), largestPage);
+}
+
+const cursorVersion = 3;
+
+export function cursorAfter({ updatedAt, sessionId }: ListPosition, query: SessionQuery): string {
+  const text = JSON.stringify([cursorVersion, updatedAt, sessionId, ...filtersOf(query)]);
+  return base64url(`${checksum(text)}${text}`);
+}
+
+/** Throws RequestError "invalid_params" for a cursor that was not made for this very query. */
+export function positionFromCursor(query: SessionQuery): ListPosition | undefined {
+  if (query.cursor === undefined) return undefined;
+  const text = textFromBase64url(query.cursor);
+  const body = text.slice(8);
+  if (text.slice(0, 8) !== checksum(body)) throw badCursor("was not given out by this store");
+  // as: the checksum says that we wrote it
+  const [version, updatedAt, sessionId, ...filters] = JSON.parse(body) as [
+    number,
+    number,
+    string,
+    ...unknown[],
+  ];
+  if (version !== cursorVersion) throw badCursor("is of another version");
+  const names = ["cwd", "filter for archived sessions", "principal", "agent", "text"];
+  for (const [at, filter] of filtersOf(query).entries())
+    if (filter !== filters[at]) throw badCursor(`belongs to a list with another ${names[at]}`);
+  return { updatedAt, sessionId };
+}
+
+function filtersOf({ cwd, archived, principal, agent, text }: SessionQuery): readonly unknown[] {
+  // undefined means everybody, null those without one
+  const whose = principal === undefined ? "" : JSON.stringify(principal);
+  return [
+    cwd === undefined ? null : normalPath(cwd),
+    archived ?? "exclude",
+    whose,
+    agent ?? null,
+    text ?? null,
+  ];
+}
+
+function badCursor(problem: string): RequestError {
+  return new RequestError("invalid_params", `the cursor ${problem}: list again without one`, {
+    data: { reason: "bad_cursor", path: "/cursor" },
+  });
+}
+
+/** FNV-1a over UTF-16 units, as 8 hex digits. It tells accidents, not attackers: a cursor grants nothing. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}
+
+function base64url(text: string): string {
+  const base64 = toBase64(new TextEncoder().encode(text));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Empty when it is no base64url: the checksum of nothing does not match either. */
+function textFromBase64url(text: string): string {
+  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return bytes === undefined ? "" : new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,104 @@
+// What is stored, then what comes: the loops behind `tail` and `commands` of every store, and their cursors.
+
+/** A place in the log of a session: the entry `seq`, as the holder of an epoch wrote it. */
+export interface LogPlace {
+  readonly epoch: number;
+  /** Random: after a power cut the same epoch may be given out again. */
+  readonly nonce: string;
+  readonly seq: number;
+}
+
+/** One claim of a session: its entries follow the entry `after`. */
+export interface Epoch {
+  readonly epoch: number;
+  readonly nonce: string;
+  readonly after: number;
+}
+
+/** What comes before the first claim: the entries that a fork has from its origin. */
+const origin = { epoch: 0, nonce: "-" };
+
+/** The place of an entry, by the epochs of its session in order. */
+export function placeOf(epochs: readonly Epoch[], seq: number): LogPlace {
+  const { epoch, nonce } = epochs.findLast(({ after }) => after < seq) ?? origin;
+  return { epoch, nonce, seq };
+}
+
+/** The last entry on which a place and a log of `lastSeq` entries agree: the place's own, unless the end of its epoch was lost. */
+export function agreedSeq(
+  epochs: readonly Epoch[],
+  { epoch, nonce, seq }: LogPlace,
+  lastSeq: number,
+): number {
+  // the entries of an epoch end where the next one begins
+  const at = epochs.findIndex((each) => each.epoch >= epoch);
+  const found = epochs[at];
+  const isKnown = found !== undefined && found.epoch === epoch && found.nonce === nonce;
+  const next = isKnown ? epochs[at + 1] : found;
+  const end = next?.after ?? lastSeq;
+  return Math.min(seq, end);
+}
+
+/** A cursor as readers get it. */
+export function cursorText({ epoch, nonce, seq }: LogPlace): string {
+  return `${epoch}.${nonce}.${seq}`;
+}
+
+/** Undefined for what is no cursor. */
+export function readLogCursor(cursor: string): LogPlace | undefined {
+  const [, epoch, nonce = "", seq] = /^(\d{1,15})\.([\w-]{1,32})\.(\d{1,15})$/.exec(cursor) ?? [];
+  return epoch === undefined ? undefined : { epoch: Number(epoch), nonce, seq: Number(seq) };
+}
+
+/** Wakes those who wait for something to come. */
+export class Wakers {
+  readonly #waiting = new Set<() => void>();
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  /** Resolves when woken, or when the signal aborts. */
+  wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal?.addEventListener("abort", done, { once: true });
+    });
+  }
+}
+
+/**
+ * Yields what `load` finds until it says that there is no more. `wait` is called before `load`, so that nothing is missed
+ * that comes while it loads.
+ */
+export async function* following<Found>(
+  load: () => Promise<{ readonly found?: Found; readonly isOver?: boolean }>,
+  wait: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Found, void> {
+  while (signal?.aborted !== true) {
+    const stop = new AbortController();
+    const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+    const woken = wait(either);
+    try {
+      const { found, isOver } = await load();
+      if (found !== undefined) yield found;
+      if (isOver) return;
+      if (found === undefined) await woken;
+    } finally {
+      stop.abort();
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// Opens the history while the agent starts, and says who has a session of it. A failure never stops the work.
+
+import type { HistorySession } from "@parley/client/history";
+import type { HistoryFile, SessionRecording } from "@parley/client/internal";
+import { historyPath } from "../settings/data-folder.ts";
+import type { SecretsLoader } from "../settings/known-secrets.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+import { busySession, isBusy } from "./live-error.ts";
+
+export interface HistoryOpener {
+  /** Loads the history and begins to open its file. */
+  open(): Promise<HistoryFile>;
+  /** Prints why a session cannot be recorded. */
+  failed(error: unknown): void;
+  close(): Promise<void>;
+}
+
+export function historyOpener(notice: (text: string) => void, secrets: SecretsLoader): HistoryOpener {
+  let opening: Promise<HistoryFile> | undefined;
+  async function load(): Promise<HistoryFile> {
+    const loading = import("./recording.ts");
+    const [{ historyFile, openHistory }, known] = await Promise.all([loading, secrets()]);
+    const history = historyFile(openHistory({ path: historyPath(), secrets: known }));
+    // writes report the failure
+    history.open().catch(() => undefined);
+    return history;
+  }
+  return {
+    open() {
+      opening ??= load();
+      return opening;
+    },
+    failed(error) {
+      // checkNew reports it
+      if (isBusy(error)) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      notice(`cannot store this session in the history: ${safeLine(reason)}`);
+    },
+    async close() {
+      await (await opening)?.close();
+    },
+  };
+}
+
+/** Claims a recorded session. Throws a LiveError with its id if another process uses it. */
+export async function claimKnown(
+  history: HistoryOpener | undefined,
+  { id, name }: HistorySession,
+  takesOver = false,
+): Promise<void> {
+  try {
+    await (await history?.open())?.claim(id);
+  } catch (error) {
+    if (isBusy(error)) throw Object.assign(busySession(name ?? id, error, { takesOver }), { session: id });
+    // writes report the failure
+  }
+}
+
+/** Throws a LiveError if another process has just started a session of this name. */
+export async function checkNew(recording: SessionRecording | undefined, name: string): Promise<void> {
+  await recording?.ready();
+  if (isBusy(recording?.problem)) throw busySession(name, recording?.problem);
+}
