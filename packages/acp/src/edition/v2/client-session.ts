@@ -2,15 +2,22 @@
 // The answer to a prompt and the echo of its message come in any order. A repeated state ends nothing (C56).
 
 import { RequestError } from "../../jsonrpc/errors.ts";
+import { completeDecodedUpdate } from "../../model/complete-diff.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
-import { type PromptResult, promptError, type SessionUpdate, type StopReason } from "../../model/update.ts";
+import {
+  type PromptResult,
+  promptError,
+  type SessionUpdate,
+  type StopReason,
+  type UnknownUpdate,
+} from "../../model/update.ts";
 import { WholeFirst } from "../../model/whole-first.ts";
-import type { UnstableFeatures } from "../../validation/unstable-features.ts";
+import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
+import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../client-edition.ts";
 import type { MessageNames } from "../message-names.ts";
 import { bothMeta, metaOf, usageFromWire } from "../wire-fields.ts";
-import { knownFromWire } from "./update.ts";
 
 type StateUpdate = Extract<SessionUpdate, { sessionUpdate: "state_update" }>;
 
@@ -235,4 +242,23 @@ function outcomeOf(update: {
 
 function cancelledOutcome({ error: _, ...outcome }: PromptResult): PromptResult {
   return { ...outcome, stopReason: "cancelled" };
+}
+
+type Known = Exclude<SessionUpdate, UnknownUpdate>;
+type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: `_${string}` | wire.UnknownTag }>;
+type KnownOnWire = Exclude<wire.SessionUpdate, UnknownOnWire>;
+
+/** Nothing for an update of an unknown kind, or of an unstable feature that is not enabled. */
+function knownFromWire(update: wire.SessionUpdate, unstable: UnstableFeatures): Known | undefined {
+  if (!isKnown(update, unstable)) return undefined;
+  update satisfies { sessionUpdate: Known["sessionUpdate"] };
+  // as: the validator has removed the nulls that the model does not have
+  const known = update as Known;
+  completeDecodedUpdate(known);
+  return known;
+}
+
+function isKnown(update: wire.SessionUpdate, unstable: UnstableFeatures): update is KnownOnWire {
+  const { sessionUpdate: tag } = update;
+  return stableUpdateTags.has(tag) || lists(unstable, unstableUpdateTags.get(tag));
 }

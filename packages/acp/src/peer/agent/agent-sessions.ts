@@ -82,12 +82,12 @@ export class AgentSessions implements Holder {
 
   /** A session that this connection holds. */
   find(sessionId: string): ServedSession | undefined {
-    const live = this.#live.get(sessionId);
+    const live = this.#live.all.get(sessionId);
     return live?.holder === this ? live.session : undefined;
   }
 
   get(sessionId: string): ServedSession {
-    const live = this.#live.get(sessionId);
+    const live = this.#live.all.get(sessionId);
     if (live?.holder === this) return live.session;
     const unknown = RequestError.sessionNotFound(sessionId);
     if (live === undefined || live.holder.principal !== this.principal) throw unknown;
@@ -154,7 +154,7 @@ export class AgentSessions implements Holder {
     request: IncomingRequest,
   ): Promise<AgentOpResult> {
     // at once: the other connection may be opening it for long
-    const live = this.#live.get(sessionId);
+    const live = this.#live.all.get(sessionId);
     if (live !== undefined && live.holder.principal === this.principal) this.#checkFree(live, activation);
     const earlier = replay ? this.#replays.get(sessionId) : undefined;
     const reopened = this.#work.inOrder(sessionId, async () => {
@@ -247,7 +247,7 @@ export class AgentSessions implements Holder {
 
   async #fork(sessionId: string, activation: Activation): Promise<ServedSession> {
     const { archived: _, head: _head, ...from } = await this.#stored.known(sessionId);
-    await this.#live.get(sessionId)?.session.updates.log.flush();
+    await this.#live.all.get(sessionId)?.session.updates.log.flush();
     const now = Date.now();
     const { cwd, additionalDirectories } = activation;
     const record = {
@@ -316,7 +316,7 @@ export class AgentSessions implements Holder {
 
   /** Closes a session that this connection holds, or that waits for a client that is away. */
   async #close(sessionId: string, handled?: HandledOp): Promise<void> {
-    const holder = this.#live.get(sessionId)?.holder;
+    const holder = this.#live.all.get(sessionId)?.holder;
     const isOwn = holder?.principal === this.principal;
     if (isOwn && (holder === this || holder?.state !== "attached"))
       await this.#live.close(sessionId, handled);
@@ -327,7 +327,7 @@ export class AgentSessions implements Holder {
     if (method === "session/delete") return this.#delete(sessionId, handled);
     const change = () => this.#stored.change(row, { sessionId, params }, handled);
     const patch = await (closesSession(method) ? this.#whileClosed(sessionId, change) : change());
-    const session = this.#live.get(sessionId)?.session;
+    const session = this.#live.all.get(sessionId)?.session;
     if (patch?.title !== undefined) session?.renamed(patch.title);
     if (row.handler !== "onStatus") return fieldsOf(patch, row.answers);
     const status = session === undefined ? "saved" : "open";

@@ -32,9 +32,8 @@ import {
 } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { Output } from "../../jsonrpc/output.ts";
+import { checkSentSize, type Output } from "../../jsonrpc/output.ts";
 import type { RequestOptions } from "../../jsonrpc/pending-requests.ts";
-import { checkSentSize } from "../../jsonrpc/sent-size.ts";
 import type { Attachment, Transport } from "../../jsonrpc/transport.ts";
 import type { Meta } from "../../model/content.ts";
 import type { Author } from "../../model/entry.ts";

@@ -32,15 +32,13 @@ export class LiveSessions {
   readonly order = new SessionOrder();
   readonly #definition: AgentDefinition;
   readonly #live = new Map<string, LiveSession>();
+  /** All of them, by their ids. */
+  readonly all: ReadonlyMap<string, LiveSession> = this.#live;
   /** Sessions that were live and are not released yet. */
   readonly #ending = new Map<string, Promise<void>>();
 
   constructor(definition: AgentDefinition) {
     this.#definition = definition;
-  }
-
-  get(sessionId: string): LiveSession | undefined {
-    return this.#live.get(sessionId);
   }
 
   heldBy(holder: Holder): ServedSession[] {

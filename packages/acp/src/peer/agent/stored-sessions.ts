@@ -27,7 +27,7 @@ export function storedSessions(
 ) {
   /** A store may have lost whose session it is; its holder knows. */
   function isOwn({ sessionId, principal }: SessionRecord): boolean {
-    const holder = live.get(sessionId)?.holder ?? { principal };
+    const holder = live.all.get(sessionId)?.holder ?? { principal };
     return principal === own && holder.principal === own;
   }
 

@@ -11,8 +11,8 @@ import {
   type Log,
   limitsFrom,
 } from "../../jsonrpc/connection-options.ts";
+import { checkParamsSize } from "../../jsonrpc/output.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
-import { checkParamsSize } from "../../jsonrpc/sent-size.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
