@@ -1,5 +1,6 @@
 // The parts of a custom transport, and transports for tests and web streams, in every JavaScript runtime.
 
+export { type BoundedBody, boundedBody } from "./base/bounded-body.ts";
 export type {
   Dialect,
   DialectClock,

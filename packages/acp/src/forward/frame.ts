@@ -42,8 +42,8 @@ export interface Frame {
   readonly request?: Frame;
 }
 
-/** What happens to a message. Without a verdict it passes as it came. `afterwards` is called in the same step. */
-export type Verdict =
+/** What happens to a message. Without an action it passes as it came. `afterwards` is called in the same step. */
+export type FrameAction =
   | undefined
   /** Its params are replaced; of an answer, the answer. */
   | { readonly send: unknown; readonly afterwards?: () => void }
@@ -52,11 +52,11 @@ export type Verdict =
   /** A notification goes no further. A request is refused with the reason. */
   | { readonly drop: string }
   /** Decided later. What follows in the same direction and session waits, except answers and cancels. */
-  | { readonly hold: PromiseLike<Verdict> }
+  | { readonly hold: PromiseLike<FrameAction> }
   /** Decided later. What follows does not wait. */
-  | { readonly later: PromiseLike<Verdict> };
+  | { readonly later: PromiseLike<FrameAction> };
 
-/** A verdict that says what happens now. */
-export type Settled = Exclude<Verdict, { readonly hold: unknown } | { readonly later: unknown }>;
+/** An action that says what happens now. */
+export type ImmediateAction = Exclude<FrameAction, { readonly hold: unknown } | { readonly later: unknown }>;
 
-export type Look = (frame: Frame) => Verdict;
+export type Look = (frame: Frame) => FrameAction;

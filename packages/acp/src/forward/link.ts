@@ -6,11 +6,11 @@ import { Call } from "./call.ts";
 import {
   type Facts,
   type Frame,
+  type FrameAction,
+  type ImmediateAction,
   type Look,
   otherSide,
-  type Settled,
   type Side,
-  type Verdict,
 } from "./frame.ts";
 import { Lanes, type Waiting } from "./lanes.ts";
 import { nobody, type Port, type Room, type Taker } from "./port.ts";
@@ -110,7 +110,7 @@ export class Link {
     }
   }
 
-  look(frame: Frame): Verdict {
+  look(frame: Frame): FrameAction {
     return this.#look?.(frame);
   }
 }
@@ -159,35 +159,35 @@ abstract class Passing implements Waiting, Frame {
   }
 
   run(): void {
-    let verdict: Verdict;
+    let action: FrameAction;
     try {
-      verdict = this.link.look(this);
+      action = this.link.look(this);
     } catch (error) {
-      verdict = this.#failed(error);
+      action = this.#failed(error);
     }
-    this.decided(verdict);
+    this.decided(action);
   }
 
-  #failed(error: unknown): Verdict {
+  #failed(error: unknown): FrameAction {
     this.link.log("error", "a hook failed", { method: this.method, error });
     return { answer: { error: { code: -32603, message: "internal error" } } };
   }
 
-  protected decided(verdict: Verdict): void {
-    if (verdict !== undefined && "hold" in verdict) {
+  protected decided(action: FrameAction): void {
+    if (action !== undefined && "hold" in action) {
       if (!this.#isHeld) this.link.lanes[this.from].occupy(this);
       this.#isHeld = true;
-      return this.#wait(verdict.hold);
+      return this.#wait(action.hold);
     }
-    if (verdict !== undefined && "later" in verdict) this.#wait(verdict.later);
+    if (action !== undefined && "later" in action) this.#wait(action.later);
     else {
-      this.settle(verdict);
-      if (verdict !== undefined && "afterwards" in verdict) verdict.afterwards?.();
+      this.settle(action);
+      if (action !== undefined && "afterwards" in action) action.afterwards?.();
     }
     this.leave();
   }
 
-  #wait(coming: PromiseLike<Verdict>): void {
+  #wait(coming: PromiseLike<FrameAction>): void {
     coming.then(
       (later) => {
         if (!this.isOver) this.decided(later);
@@ -205,7 +205,7 @@ abstract class Passing implements Waiting, Frame {
     this.link.lanes[this.from].leave(this);
   }
 
-  protected abstract settle(verdict: Settled): void;
+  protected abstract settle(action: ImmediateAction): void;
 }
 
 class PassingNotification extends Passing {
@@ -213,13 +213,13 @@ class PassingNotification extends Passing {
   readonly signal = undefined;
   room: Room;
 
-  protected settle(verdict: Settled): void {
+  protected settle(action: ImmediateAction): void {
     this.isOver = true;
     const to = this.link.to[otherSide[this.from]];
-    if (verdict === undefined) this.room = to.notify(this.passedOn);
-    else if ("send" in verdict) this.room = to.notify(new Call(this.method, verdict.send));
+    if (action === undefined) this.room = to.notify(this.passedOn);
+    else if ("send" in action) this.room = to.notify(new Call(this.method, action.send));
     else {
-      const reason = "drop" in verdict ? verdict.drop : "nobody waits for an answer to it";
+      const reason = "drop" in action ? action.drop : "nobody waits for an answer to it";
       this.link.log("debug", "a notification was dropped", { method: this.method, reason });
     }
   }
@@ -289,11 +289,11 @@ class PassingRequest extends Passing {
     if (!this.#isOpening) super.leave();
   }
 
-  protected settle(verdict: Settled): void {
-    if (verdict === undefined) this.#send(this.passedOn);
-    else if ("send" in verdict) this.#send(new Call(this.method, verdict.send));
-    else if ("answer" in verdict) this.answer(verdict.answer);
-    else this.answer({ error: { code: -32600, message: verdict.drop, data: { reason: "refused" } } });
+  protected settle(action: ImmediateAction): void {
+    if (action === undefined) this.#send(this.passedOn);
+    else if ("send" in action) this.#send(new Call(this.method, action.send));
+    else if ("answer" in action) this.answer(action.answer);
+    else this.answer({ error: { code: -32600, message: action.drop, data: { reason: "refused" } } });
   }
 
   #send(call: Call): void {
@@ -343,12 +343,12 @@ class PassingAnswer extends Passing {
     return this.request.signal;
   }
 
-  protected settle(verdict: Settled): void {
+  protected settle(action: ImmediateAction): void {
     this.isOver = true;
-    if (verdict === undefined) this.request.answer(this.answer, this.link.rewrites ? undefined : this.#text);
-    else if ("send" in verdict)
-      this.request.answer(verdict.send as PassedAnswer); // whoever looks at answers gives one
-    else if ("answer" in verdict) this.request.answer(verdict.answer);
-    else this.request.answer({ error: { code: -32603, message: verdict.drop } });
+    if (action === undefined) this.request.answer(this.answer, this.link.rewrites ? undefined : this.#text);
+    else if ("send" in action)
+      this.request.answer(action.send as PassedAnswer); // whoever looks at answers gives one
+    else if ("answer" in action) this.request.answer(action.answer);
+    else this.request.answer({ error: { code: -32603, message: action.drop } });
   }
 }

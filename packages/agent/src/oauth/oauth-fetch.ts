@@ -2,7 +2,7 @@
 
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isObject } from "@parley/acp/jsonrpc";
-import { boundedBody } from "../network/bounded-body.ts";
+import { boundedBody } from "@parley/acp/transport";
 import { HostError } from "../network/public-addresses.ts";
 
 /** A refusal of an authorisation server. */
@@ -52,7 +52,7 @@ async function whole(response: Response): Promise<Response> {
   const { bytes, isCut } = await boundedBody(response.body, maxBytes);
   if (isCut) throw new Error("its answer is too long");
   const { status, headers } = response;
-  return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), { status, headers });
+  return new Response(bytes.length === 0 ? null : bytes, { status, headers });
 }
 
 /** "fetch failed" does not say where. */

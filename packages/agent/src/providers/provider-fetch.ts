@@ -1,9 +1,9 @@
 // Sends requests to providers: no server may be silent for too long, and web pages or errors with status 200 are failures.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { boundedBody } from "@parley/acp/transport";
 import { ModelError } from "../model/model.ts";
 import { Failure } from "../model/retry.ts";
-import { boundedBody } from "../network/bounded-body.ts";
 import { responseOf } from "../network/node-response.ts";
 import { fetchThrough } from "../network/proxy.ts";
 import type { Endpoint } from "./provider-config.ts";
@@ -157,5 +157,5 @@ async function fetchWithoutTimeout(...[input, init = {}]: Parameters<typeof fetc
 const maxAnswerBytes = 32 * 1024 * 1024;
 
 async function answerText({ body }: Response): Promise<string> {
-  return (await boundedBody(body, maxAnswerBytes)).bytes.toString("utf8");
+  return new TextDecoder().decode((await boundedBody(body, maxAnswerBytes)).bytes);
 }

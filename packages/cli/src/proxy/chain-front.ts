@@ -75,10 +75,10 @@ export function chainLog({ say, ended }: EndingVoice): Log {
   return (level, message, fields) => {
     for (const lost of lossesIn(fields)) say(`${message}: ${lost}`);
     if (level !== "error") return;
-    const { reason, error, onExit } = (fields ?? {}) as Partial<Record<string, unknown>>; // as: any object
+    const { event, reason, error, onExit } = (fields ?? {}) as Partial<Record<string, unknown>>; // as: any object
     const why = reason ?? (error instanceof Error ? error.message : error);
     const text = why === undefined ? message : `${message}: ${String(why)}`;
-    if (message === "the chain ends") {
+    if (event === "chain_ended") {
       gone = undefined;
       ended(String(why));
     } else if (onExit === undefined) say(text);

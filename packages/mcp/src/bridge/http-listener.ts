@@ -4,6 +4,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { McpBridgedServer } from "@parley/acp/model";
+import { boundedBody } from "@parley/acp/transport";
 import type { FrontServers } from "./front-server.ts";
 import { HttpServer } from "./http-server.ts";
 
@@ -123,14 +124,8 @@ function digest(token: string): Buffer {
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer | "too large"> {
   if (Number(request.headers["content-length"] ?? 0) > bodyLimit) return "too large";
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bodyLimit) return "too large";
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const { bytes, isCut } = await boundedBody(request, bodyLimit);
+  return isCut ? "too large" : Buffer.from(bytes.buffer, 0, bytes.length);
 }
 
 function refuse(response: ServerResponse, status: number, message: string, code = -32_600): void {

@@ -81,7 +81,7 @@ export class Chain implements StageHost {
   failed(reason: string): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#options.log("error", "the chain ends", { reason });
+    this.#options.log("error", "the chain ends", { event: "chain_ended", reason });
     const error = { code: errorCodes.unavailable, message: reason, data: { reason: "chain_ended" } };
     void this.#upstream.close(reason, error);
   }

@@ -17,8 +17,8 @@ import { loadAgentVersion, loadClientVersion } from "../base/load-version.ts";
 import { newId } from "../base/new-id.ts";
 import { isRelayedMcp } from "../mcp/mcp-wire.ts";
 import { applied } from "./applied.ts";
+import { isSteering, promptsWith } from "./frame-actions.ts";
 import type { ProxiedPrompt, ProxiedSetup, ProxiedTurn } from "./proxy-definition.ts";
-import { isSteering, promptsWith } from "./verdicts.ts";
 
 /** A proxy takes part in everything, so nothing is left out for a client that shows less. */
 const everything: ClientCapabilities = {

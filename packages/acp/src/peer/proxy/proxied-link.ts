@@ -2,7 +2,7 @@
 
 import { isObject, isPromiseLike } from "../../base/objects.ts";
 import { answeredVersion, type ProtocolVersion } from "../../edition/negotiate.ts";
-import type { Frame, Verdict } from "../../forward/frame.ts";
+import type { Frame, FrameAction } from "../../forward/frame.ts";
 import { Link } from "../../forward/link.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { RequestError, wireParts } from "../../jsonrpc/errors.ts";
@@ -10,19 +10,8 @@ import { errorFromWire } from "../../jsonrpc/pending-requests.ts";
 import { methodTable } from "../../wire/methods.gen.ts";
 import { EditionReader, type Heard } from "./edition-reader.ts";
 import { acpFacts } from "./facts.ts";
-import { HookWatch } from "./hook-watch.ts";
-import { ProxiedSessions, type SeenSession } from "./proxied-sessions.ts";
 import {
-  Answer,
-  type ProxiedMessage,
-  type ProxiedPrompt,
-  type ProxiedSession,
-  type ProxiedSetup,
-  type ProxiedTurn,
-  type ProxyDefinition,
-} from "./proxy-definition.ts";
-import { askedElicitation, askedPermission } from "./questions.ts";
-import {
+  actionOf,
   after,
   answeredLater,
   callOf,
@@ -36,9 +25,20 @@ import {
   synchronous,
   unreadable,
   unreadBy,
-  verdictOf,
   withItsMeta,
-} from "./verdicts.ts";
+} from "./frame-actions.ts";
+import { HookWatch } from "./hook-watch.ts";
+import { ProxiedSessions, type SeenSession } from "./proxied-sessions.ts";
+import {
+  Answer,
+  type ProxiedMessage,
+  type ProxiedPrompt,
+  type ProxiedSession,
+  type ProxiedSetup,
+  type ProxiedTurn,
+  type ProxyDefinition,
+} from "./proxy-definition.ts";
+import { askedElicitation, askedPermission } from "./questions.ts";
 
 /** What hooks see in terms of the model, apart from what opens a session. */
 const subjects = new Set([
@@ -94,7 +94,7 @@ export class ProxiedLink {
     this.#sessions = new ProxiedSessions(this.link, { ...definition, ...(isPolicy && { policy: true }) });
   }
 
-  #look(frame: Frame): Verdict {
+  #look(frame: Frame): FrameAction {
     if (frame.kind === "answer") return this.#lookAtAnswer(frame);
     const { method } = frame;
     if (method === "initialize" && this.#readers === undefined)
@@ -112,7 +112,7 @@ export class ProxiedLink {
     this.#readers = { 1: one, 2: two };
   }
 
-  #lookAtCall(frame: Frame): Verdict | PromiseLike<Verdict> {
+  #lookAtCall(frame: Frame): FrameAction | PromiseLike<FrameAction> {
     const params = this.#readable(frame, frame.params);
     if (params === unreadable) return this.#unread(frame);
     const hook = hookOf(this.#definition.messages, frame.method);
@@ -126,17 +126,17 @@ export class ProxiedLink {
       if (value instanceof Answer && isPromiseLike(value.value))
         return answeredLater(value.value, (error) => this.#failed(frame, error));
       if (value instanceof Answer || value instanceof RequestError)
-        return verdictOf(value, (result) => result, same);
+        return actionOf(value, (result) => result, same);
       // the hooks in terms of the model see what it has become
       const changed = this.#readable(frame, value);
       return changed === unreadable ? this.#unread(frame) : this.#asked(frame, changed);
     });
   }
 
-  #asked(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
+  #asked(frame: Frame, params: unknown): FrameAction | PromiseLike<FrameAction> {
     return after(
       this.#lookAtSubject(frame, params),
-      (verdict) => verdict ?? (params === frame.params ? undefined : { send: params }),
+      (action) => action ?? (params === frame.params ? undefined : { send: params }),
     );
   }
 
@@ -152,7 +152,7 @@ export class ProxiedLink {
   }
 
   /** Hooks in terms of the model. */
-  #lookAtSubject(frame: Frame, params: unknown): Verdict | PromiseLike<Verdict> {
+  #lookAtSubject(frame: Frame, params: unknown): FrameAction | PromiseLike<FrameAction> {
     const reader = this.#reader;
     if (reader === undefined) return frame.method === "initialize" ? undefined : this.#unread(frame);
     const method = promptsWith(frame);
@@ -179,7 +179,7 @@ export class ProxiedLink {
     }
   }
 
-  #update(reader: EditionReader, frame: Frame, params: object): Verdict {
+  #update(reader: EditionReader, frame: Frame, params: object): FrameAction {
     const { update: hook, name } = this.#definition;
     const session = this.#session(frame);
     const wire = session && reader.update(copied(frame, params));
@@ -218,7 +218,7 @@ export class ProxiedLink {
     for (const result of ended) this.#definition.turnEnd?.(result, seen);
   }
 
-  #prompt(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+  #prompt(reader: EditionReader, frame: Frame, params: object): FrameAction | PromiseLike<FrameAction> {
     const { prompt: hook, turnEnd } = this.#definition;
     const session = this.#session(frame);
     if (hook === undefined && turnEnd === undefined) return undefined;
@@ -236,7 +236,7 @@ export class ProxiedLink {
         return undefined;
       }
       if (value instanceof Answer) return this.#turn(reader, frame, prompt, value.value);
-      return verdictOf(
+      return actionOf(
         value,
         () => undefined,
         (changed) => {
@@ -247,14 +247,14 @@ export class ProxiedLink {
     });
   }
 
-  #turn(reader: EditionReader, frame: Frame, prompt: ProxiedPrompt, turn: ProxiedTurn): Verdict {
+  #turn(reader: EditionReader, frame: Frame, prompt: ProxiedPrompt, turn: ProxiedTurn): FrameAction {
     const { before, result, after: later } = reader.turn(frame, prompt, turn);
     const send = (params: object): void => this.link.notify("client", "session/update", params);
     for (const params of before) send(params);
     return { answer: { result }, afterwards: () => later.forEach(send) };
   }
 
-  #permission(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+  #permission(reader: EditionReader, frame: Frame, params: object): FrameAction | PromiseLike<FrameAction> {
     const { permission: hook } = this.#definition;
     if (hook === undefined) return undefined;
     const session = this.#session(frame);
@@ -264,7 +264,7 @@ export class ProxiedLink {
     return ask && askedPermission(hook, reader, { frame, params, ask, session: session.seen });
   }
 
-  #elicitation(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+  #elicitation(reader: EditionReader, frame: Frame, params: object): FrameAction | PromiseLike<FrameAction> {
     const { elicitation: hook } = this.#definition;
     if (hook === undefined) return undefined;
     const ask = this.#read(() => reader.elicitation(copied(frame, params)));
@@ -272,7 +272,7 @@ export class ProxiedLink {
     return askedElicitation(hook, { frame, params, ask, session: this.#seen(frame) });
   }
 
-  #open(reader: EditionReader, frame: Frame, params: object): Verdict | PromiseLike<Verdict> {
+  #open(reader: EditionReader, frame: Frame, params: object): FrameAction | PromiseLike<FrameAction> {
     const { open: hook, opened } = this.#definition;
     const session = frame.opens === "named session" ? this.#session(frame) : undefined;
     const setup = (hook ?? opened) && this.#read(() => reader.setup(frame.method, copied(frame, params)));
@@ -280,10 +280,10 @@ export class ProxiedLink {
     const said = hook && setup && hook(setup, requiredCall(frame));
     return after(said, (value) => {
       const isChanged = value !== undefined && !(value instanceof Answer || value instanceof RequestError);
-      const verdict =
+      const action =
         value === undefined || setup === undefined || value === setup
           ? undefined
-          : verdictOf(
+          : actionOf(
               value,
               (result) => result,
               (changed) => reader.withSetup(params, setup, withItsMeta(setup, changed)),
@@ -291,16 +291,16 @@ export class ProxiedLink {
       const sent = isChanged ? value : value === undefined ? setup : undefined;
       if (frame.signal?.aborted === true) {
         if (sent !== undefined) opened?.(sent, undefined, new RequestError("cancelled", "cancelled"));
-      } else if (verdict === undefined || "send" in verdict) {
+      } else if (action === undefined || "send" in action) {
         if (sent !== undefined && opened !== undefined) this.#setups.set(frame, sent);
         session?.reader.replays(true);
       }
-      return verdict;
+      return action;
     });
   }
 
   /** A policy lets nothing pass that it cannot read. */
-  #unread(frame: Frame): Verdict {
+  #unread(frame: Frame): FrameAction {
     return this.#options.isPolicy ? unreadBy(this.#definition.name, frame) : undefined;
   }
 
@@ -317,7 +317,7 @@ export class ProxiedLink {
     }
   }
 
-  #lookAtAnswer(frame: Frame): Verdict {
+  #lookAtAnswer(frame: Frame): FrameAction {
     try {
       this.#noteAnswer(frame);
       const isDone = frame.method === "initialize" && frame.answer?.error === undefined;
@@ -329,12 +329,12 @@ export class ProxiedLink {
       const from = request?.from ?? "client";
       const message = { from, method: frame.method, kind: "request", params: frame.params } as const;
       const said = hook(answer.result, this.#seen(frame), message);
-      const verdict = after(said, (result): Verdict => {
+      const action = after(said, (result): FrameAction => {
         if (result === undefined || result === answer.result) return undefined;
         if (result instanceof RequestError) return { send: { error: wireParts(result) } };
         return { send: { result } };
       });
-      return this.#said(frame, verdict);
+      return this.#said(frame, action);
     } catch (error) {
       return this.#failed(frame, error);
     }
@@ -378,15 +378,15 @@ export class ProxiedLink {
     return this.#sessions.get(sessionId, reader, (request?.from ?? from) === "client");
   }
 
-  #said(frame: Frame, verdict: Verdict | PromiseLike<Verdict>): Verdict {
-    if (!isPromiseLike(verdict)) return verdict;
+  #said(frame: Frame, action: FrameAction | PromiseLike<FrameAction>): FrameAction {
+    if (!isPromiseLike(action)) return action;
     const stop = this.watch.begin(frame, this.#session(frame)?.activity);
-    const settled = Promise.resolve(verdict).catch((error: unknown) => this.#failed(frame, error));
+    const settled = Promise.resolve(action).catch((error: unknown) => this.#failed(frame, error));
     return { hold: settled.finally(stop) };
   }
 
   /** A hook threw. */
-  #failed(frame: Frame, error: unknown): Verdict {
+  #failed(frame: Frame, error: unknown): FrameAction {
     const { name } = this.#definition;
     if (error instanceof RequestError) {
       if (frame.kind === "notification") return { drop: error.message };

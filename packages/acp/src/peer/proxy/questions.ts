@@ -1,11 +1,11 @@
 // Asks the hooks for questions of the agent, and says what becomes of the question.
 
-import type { Frame, Verdict } from "../../forward/frame.ts";
+import type { Frame, FrameAction } from "../../forward/frame.ts";
 import type { ElicitationRequest, PermissionRequest } from "../../model/ask.ts";
 import { applied } from "./applied.ts";
 import type { EditionReader } from "./edition-reader.ts";
+import { actionOf, after, requiredCall, withItsMeta } from "./frame-actions.ts";
 import type { ProxiedSession, ProxyDefinition } from "./proxy-definition.ts";
-import { after, requiredCall, verdictOf, withItsMeta } from "./verdicts.ts";
 
 /** A question that has been read. */
 interface Asked<Ask, Session> {
@@ -21,11 +21,11 @@ export function askedPermission(
   hook: Hooks["permission"],
   reader: EditionReader,
   { frame, params, ask, session }: Asked<PermissionRequest, ProxiedSession<unknown>>,
-): Verdict | PromiseLike<Verdict> {
+): FrameAction | PromiseLike<FrameAction> {
   return after(hook(ask, session, requiredCall(frame)), (value) =>
     value === undefined || value === ask
       ? undefined
-      : verdictOf(
+      : actionOf(
           value,
           ({ _meta, ...outcome }) => ({ outcome, ...(_meta && { _meta }) }),
           (changed) => reader.withPermission(params, session.sessionId, ask, withItsMeta(ask, changed)),
@@ -36,11 +36,11 @@ export function askedPermission(
 export function askedElicitation(
   hook: Hooks["elicitation"],
   { frame, params, ask, session }: Asked<ElicitationRequest, ProxiedSession<unknown> | undefined>,
-): Verdict | PromiseLike<Verdict> {
+): FrameAction | PromiseLike<FrameAction> {
   return after(hook(ask, session, requiredCall(frame)), (value) =>
     value === undefined || value === ask
       ? undefined
-      : verdictOf(
+      : actionOf(
           value,
           (answer) => answer,
           (changed) => applied(params, ask, withItsMeta(ask, changed)),

@@ -1,5 +1,6 @@
 // Sends HTTP requests to one address, with the user's headers and the server's cookies.
 
+import { boundedBody } from "../../base/bounded-body.ts";
 import { type Deadline, deadline } from "../../base/deadline.ts";
 import { optional } from "../../base/objects.ts";
 import { isLoopback } from "../unencrypted-address.ts";
@@ -164,19 +165,9 @@ export function timeoutReason(): DOMException {
 
 /** Reads at most `maxBytes` of a body as text. */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let read = 0;
-  while (read < maxBytes) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    text += decoder.decode(value.subarray(0, maxBytes - read), { stream: true });
-    read += value.length;
-  }
-  void reader.cancel().catch(() => undefined);
-  return text;
+  const { bytes, isCut } = await boundedBody(response.body, maxBytes);
+  // a character that is cut is left out
+  return new TextDecoder().decode(bytes, { stream: isCut });
 }
 
 const maxCookies = 64;

@@ -1,5 +1,6 @@
 // Reads what a client asks over HTTP, and refuses what is not as the protocol wants it.
 
+import { boundedBody } from "../../base/bounded-body.ts";
 import { defaultConnectionLimits } from "../../jsonrpc/connection-options.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { idProblem } from "../../jsonrpc/message-id.ts";
@@ -101,27 +102,9 @@ export function requestProblem({ jsonrpc, id, result, error }: Posted["message"]
   return wrong === undefined ? undefined : `a wrong id: ${wrong}`;
 }
 
-/** Undefined for a body over the limit. It takes memory by its bytes, and not by the chunks that they come in. */
+/** Undefined for a body over the limit. */
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return undefined;
-  const reader = request.body?.getReader();
-  let bytes = new Uint8Array();
-  let size = 0;
-  while (reader !== undefined) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const end = size + value.byteLength;
-    if (end > maxBytes) {
-      void reader.cancel().catch(() => undefined);
-      return undefined;
-    }
-    if (end > bytes.length) {
-      const larger = new Uint8Array(Math.max(end, 2 * size));
-      larger.set(bytes.subarray(0, size));
-      bytes = larger;
-    }
-    bytes.set(value, size);
-    size = end;
-  }
-  return bytes.subarray(0, size);
+  const { bytes, isCut } = await boundedBody(request.body, maxBytes);
+  return isCut ? undefined : bytes;
 }

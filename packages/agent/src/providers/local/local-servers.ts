@@ -1,7 +1,7 @@
 // Finds model servers on this machine, with their models and windows: Ollama, LM Studio, llama.cpp and vLLM.
 
 import { isObject, optional } from "@parley/acp/jsonrpc";
-import { boundedBody } from "../../network/bounded-body.ts";
+import { boundedBody } from "@parley/acp/transport";
 import type { KnownFacts } from "../registry/registry.ts";
 import { llamaCpp, lmStudio, ollama, type Read, vllm } from "./server-kinds.ts";
 
@@ -81,7 +81,7 @@ async function answerOf(
   }
   const { bytes, isCut } = await boundedBody(response.body, maxBytes);
   if (isCut) throw new Error("too long");
-  const value: unknown = JSON.parse(bytes.toString());
+  const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
   if (!isObject(value)) throw new Error("not an object");
   return value;
 }

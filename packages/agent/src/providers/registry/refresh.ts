@@ -3,8 +3,7 @@
 import { readFileSync } from "node:fs";
 import { isObject } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
-import { isLoopback } from "@parley/acp/transport";
-import { boundedBody } from "../../network/bounded-body.ts";
+import { boundedBody, isLoopback } from "@parley/acp/transport";
 import { type Environment, fetchThrough, proxyFor } from "../../network/proxy.ts";
 import { builtInRegistry } from "./built-in.ts";
 import { decodeRegistry, type Registry, RegistryError } from "./registry.ts";
@@ -86,7 +85,7 @@ async function download(url: URL, env: Environment): Promise<string> {
     if (!response.ok) throw new RegistryError(`${url.host} answered ${response.status}; try again later`);
     const { bytes, isCut } = await boundedBody(response.body, maxBytes);
     if (isCut) throw new RegistryError(`the registry of ${url.host} is larger than ${maxBytes} bytes`);
-    return bytes.toString();
+    return new TextDecoder().decode(bytes);
   } catch (error) {
     if (error instanceof RegistryError) throw error;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { boundedBody } from "../../network/bounded-body.ts";
+import { boundedBody } from "@parley/acp/transport";
 import { sendTo } from "../../network/pinned-request.ts";
 import { getThrough, proxyFor } from "../../network/proxy.ts";
 import { checkedAddresses, HostError, isNamed, type NetworkAccess } from "../../network/public-addresses.ts";
@@ -44,14 +44,14 @@ export async function requestPage(
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await send(AbortSignal.any([signal, timeout]));
-    const { bytes: body, isCut } = await boundedBody(decodedBody(answer), maxBodyBytes).finally(() =>
+    const { bytes, isCut } = await boundedBody(decodedBody(answer), maxBodyBytes).finally(() =>
       answer.body.destroy(),
     );
     return {
       status: answer.statusCode,
       contentType: answer.headers["content-type"] ?? "",
       location: answer.headers.location,
-      body,
+      body: Buffer.from(bytes.buffer, 0, bytes.length),
       isCut,
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 // A list to choose from, with a filter.
 
+import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import { clipped, padded, widthOf, wrappedWords } from "../../draw/text-lines.ts";
-import { fuzzyFilter } from "../../screen/fuzzy.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { LineField } from "../../screen/line-field.ts";
 import type { Tail } from "../../screen/tail-writer.ts";

@@ -2,7 +2,7 @@
 
 import { isPromiseLike } from "../../base/objects.ts";
 import { steeringMethod } from "../../edition/vendor-extensions.ts";
-import type { Frame, Verdict } from "../../forward/frame.ts";
+import type { Frame, FrameAction } from "../../forward/frame.ts";
 import { errorCodes } from "../../jsonrpc/error-kinds.ts";
 import { RequestError, wireParts } from "../../jsonrpc/errors.ts";
 import { Answer, type ProxiedCall } from "./proxy-definition.ts";
@@ -20,18 +20,21 @@ export function after<Value, Next>(
   return isPromiseLike(said) ? (said as PromiseLike<Value>).then(next) : next(said);
 }
 
-export function verdictOf<Value, Result>(
+export function actionOf<Value, Result>(
   said: Value | Answer<Result> | RequestError,
   answered: (result: Result) => unknown,
   changed: (value: Value) => unknown,
-): Verdict {
+): FrameAction {
   if (said instanceof RequestError) return { answer: { error: wireParts(said) } };
   if (said instanceof Answer) return { answer: { result: answered(said.value) } };
   return { send: changed(said) };
 }
 
-export function answeredLater(result: PromiseLike<unknown>, failed: (error: unknown) => Verdict): Verdict {
-  const answered = (value: unknown): Verdict => ({ answer: { result: value } });
+export function answeredLater(
+  result: PromiseLike<unknown>,
+  failed: (error: unknown) => FrameAction,
+): FrameAction {
+  const answered = (value: unknown): FrameAction => ({ answer: { result: value } });
   return { later: result.then(answered, failed) };
 }
 
@@ -81,17 +84,17 @@ export function synchronous<Value>(said: Value): Value {
 }
 
 /** A message that its component cannot read, and therefore does not pass on. */
-export function unreadBy(name: string, frame: Frame): Verdict {
+export function unreadBy(name: string, frame: Frame): FrameAction {
   const message = `${name} cannot read this ${frame.method}, and lets nothing pass unread: check its params`;
   return refusal(frame, message, errorCodes.invalid_params, { reason: "unreadable", component: name });
 }
 
 /** A message that its component has not checked, because a hook failed. */
-export function failedIn(name: string, frame: Frame): Verdict {
+export function failedIn(name: string, frame: Frame): FrameAction {
   const message = `${name} failed, and lets nothing pass that it has not checked: see its log`;
   return refusal(frame, message, errorCodes.internal_error, { reason: "proxy_failed", component: name });
 }
 
-function refusal(frame: Frame, message: string, code: number, data: object): Verdict {
+function refusal(frame: Frame, message: string, code: number, data: object): FrameAction {
   return frame.kind === "notification" ? { drop: message } : { answer: { error: { code, message, data } } };
 }

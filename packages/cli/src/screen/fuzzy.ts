@@ -1,3 +1,0 @@
-// Finds what somebody means by some of its letters.
-
-export { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
