@@ -34,10 +34,10 @@ async function lastTurns(recent: AsyncIterable<Entry>): Promise<{ entries: Entry
   const entries: EntryBody[] = [];
   let prompts = 0;
   for await (const entry of recent) {
-    entries.unshift(entry);
-    if (isUser(entry) && ++prompts === comparedPrompts) return { entries, isWhole: false };
+    entries.push(entry);
+    if (isUser(entry) && ++prompts === comparedPrompts) return { entries: entries.reverse(), isWhole: false };
   }
-  return { entries, isWhole: true };
+  return { entries: entries.reverse(), isWhole: true };
 }
 
 /** Nobody has recorded the end of the last turn. */
