@@ -96,9 +96,9 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     definition.connection?.handshakeTimeoutMs ?? entry.handshakeTimeoutMs ?? defaultHandshakeMs;
   if (signal?.aborted) throw aborted(entry);
   // it throws for a definition that cannot be served, before anything is started
-  const { files, ...rest } = definition;
+  const hasFiles = definition.files != null || definition.policy?.services !== undefined;
   const bridge = sandboxedBridge(entry, options);
-  const offered = entry.traits?.ownFiles ? rest : { ...rest, ...optional({ files }) };
+  const offered = entry.traits?.ownFiles ? { ...definition, files: null } : definition;
   const app = client({
     ...offered,
     ...optional({ mcp: bridge?.mcp }),
@@ -125,7 +125,7 @@ export async function launchAgent(entry: AgentEntry, options: LaunchOptions): Pr
     const agent = await app.connect(transport);
     const { ownFiles } = traitsOf(agent.info?.name);
     // the client says what it offers before the agent says who it is
-    if (ownFiles && files !== undefined && entry.traits?.ownFiles === undefined) {
+    if (ownFiles && hasFiles && entry.traits?.ownFiles === undefined) {
       await agent.close();
       await released(reached);
       bridge?.close();

@@ -267,9 +267,11 @@ test("no ready agent is given another one's marks, whatever it may be given", ()
   }
 });
 
-for (const [how, name, traits] of [
-  ["by its entry", "scripted", { ownFiles: true }],
-  ["by what it calls itself, whatever its command is", "gemini-cli", {}],
+for (const [how, name, traits, isPolicy] of [
+  ["by its entry", "scripted", { ownFiles: true }, false],
+  ["by what it calls itself, whatever its command is", "gemini-cli", {}, false],
+  ["by its entry, where a policy has them", "scripted", { ownFiles: true }, true],
+  ["by what it calls itself, where a policy has them", "gemini-cli", {}, true],
 ] as const) {
   test(
     `an agent for which files of ours are known to do harm, ${how}, is offered none`,
@@ -289,11 +291,10 @@ for (const [how, name, traits] of [
         },
         writeText: () => Promise.reject(new Error("written")),
       };
-      const { agent, events } = await launched(
-        t,
-        { ...entry, traits },
-        { definition: { ...definition, files } },
-      );
+      const terminals = { create: () => Promise.reject(new Error("none")) };
+      const policy = { decide: () => "deny" as const, services: () => ({ files, terminals }) };
+      const given = { ...definition, ...(isPolicy ? { policy } : { files }) };
+      const { agent, events } = await launched(t, { ...entry, traits }, { definition: given });
       assert.equal(agent.agent.edition, "v1");
       const session = await agent.agent.newSession({ cwd: dirname(process.execPath) });
       assert.equal((await session.prompt("go").result).stopReason, "end_turn");

@@ -64,12 +64,12 @@ export interface ClientDefinition {
    * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
    * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.
    * Only v1 agents use them; others use the file system directly. `localFiles` of `@parley/acp/node` confines agents to its
-   * `roots`. Default: no files are offered.
+   * `roots`. Null offers none, also where `policy` has files. Default: those of `policy`, else none.
    */
-  readonly files?: (ClientFiles | ((session: ClientSession) => ClientFiles)) | undefined;
+  readonly files?: (ClientFiles | ((session: ClientSession) => ClientFiles)) | null | undefined;
   /**
    * Runs commands for agents: one object for all sessions, or a function that creates one per session, which is closed
-   * with the session. Only v1 agents use them; others run commands directly. Default: no terminals are offered.
+   * with the session. Only v1 agents use them; others run commands directly. Default: those of `policy`, else none.
    */
   readonly terminals?: (Terminals | ((session: ClientSession) => Terminals)) | undefined;
   /**
@@ -158,7 +158,7 @@ export function checkClientDefinition(definition: ClientDefinition): void {
   const { mcpReceiptMs } = definition.connection ?? {};
   if (mcpReceiptMs !== undefined) milliseconds("client: connection.mcpReceiptMs", mcpReceiptMs);
   const { files } = definition;
-  if (files !== undefined && typeof files !== "function") {
+  if (files !== undefined && files !== null && typeof files !== "function") {
     const { readTextFile, writeTextFile } = offeredFeatures(definition);
     if (!readTextFile && !writeTextFile)
       throw new TypeError(

@@ -261,7 +261,7 @@ test("files with one method are offered and served as such, with and without a p
 });
 
 test("files with neither method are refused", () => {
-  for (const files of [{}, { canRead: true }, { readText: true }, null, "/project"])
+  for (const files of [{}, { canRead: true }, { readText: true }, "/project"])
     assert.throws(() => client({ name: "c", version: "1", files: files as never }), {
       name: "TypeError",
       message: /^client: files must have readText, writeText or both/,

@@ -54,7 +54,9 @@ export class SessionServices {
     this.#permit = permissions.permit;
     const guarded =
       files === undefined || terminals === undefined ? permissions.services(session) : undefined;
-    this.#files = typeof files === "function" ? files(session) : (files ?? guarded?.files);
+    // null: none, also where the policy has some
+    const own = typeof files === "function" ? files(session) : (files ?? undefined);
+    this.#files = files === undefined ? guarded?.files : own;
     this.#terminals =
       typeof terminals === "function" ? terminals(session) : (terminals ?? guarded?.terminals);
     this.#guarded = [files === undefined && guarded?.files, terminals === undefined && guarded?.terminals];
