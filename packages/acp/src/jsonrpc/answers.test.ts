@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { call, connectedPair, outcomeOf, quiet, withBarePeer } from "../../test/support/connection-probe.ts";
+import { setIdPolicy } from "./connection.ts";
 import { ConnectionError, RequestError } from "./errors.ts";
 
 interface Answer {
@@ -210,7 +211,7 @@ test("ids come back as they were written: beyond 2^53, -0, empty, fractions and 
 
 test("the strict policy takes strings and integers only (J3, N043, N044)", async () => {
   const { connection, peer } = withBarePeer({ request: () => "ran" });
-  connection.idPolicy = "strict";
+  setIdPolicy(connection, "strict");
   for (const id of [null, 1.5, "s", 7]) peer.send(call(id));
   peer.sendText('{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}');
   await peer.until(5);

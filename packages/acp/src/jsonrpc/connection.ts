@@ -30,12 +30,13 @@ import {
 } from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
-/** The output of a connection, for callers that have messages as text. It is no member, because apps have no use for it. */
+/** The output of a connection, for callers that have messages as text. */
 export let outputOf: (connection: Connection) => Output;
+/** Sets which ids the peer may use: "any" takes null and fractions, as v1 does; "strict" takes strings and integers, as v2 does. */
+export let setIdPolicy: (connection: Connection, policy: "any" | "strict") => void;
 
 /**
- * A JSON-RPC connection. Nothing is awaited between the arrival of a message and the start of its handler, so
- * handlers start in the order of the wire.
+ * A JSON-RPC connection. Handlers start in the order of the wire: nothing is awaited before they start.
  *
  * @example
  * import { Connection } from "@parley/acp/jsonrpc";
@@ -54,9 +55,6 @@ export class Connection {
   readonly #closed: PromiseWithResolvers<ConnectionError>;
   /** Counts of messages that were ignored, refused or dropped. */
   readonly counters: ConnectionCounters = newCounters();
-  /** "any" accepts null and fractions, as v1 does; "strict" accepts strings and integers only, as v2 does. */
-  idPolicy: "any" | "strict" = "any";
-
   readonly #transport: Transport;
   readonly #output: Output;
   readonly #options: ConnectionOptions;
@@ -68,6 +66,7 @@ export class Connection {
   readonly #batchHost: BatchHost;
   readonly #sentBatches: SentBatches;
   readonly #drainMs: number;
+  #idPolicy: "any" | "strict" = "any";
   #nextId = 1;
   #phase: "open" | "draining" | "closed" = "open";
   #endReason: ConnectionError | undefined;
@@ -185,6 +184,9 @@ export class Connection {
 
   static {
     outputOf = (connection) => connection.#output;
+    setIdPolicy = (connection, policy) => {
+      connection.#idPolicy = policy;
+    };
   }
 
   /** Sends calls as one array, for peers that accept batches. Returns one promise per call, `undefined` for notifications. */
@@ -288,7 +290,7 @@ export class Connection {
   #request(message: Envelope, method: string, text: string, batch: BatchReply | undefined): void {
     let { id } = message;
     if (typeof id === "number" && !isExact(id)) id = exactId(text, id);
-    const problem = idProblem(id, this.idPolicy, this.#limits.maxIdLength);
+    const problem = idProblem(id, this.#idPolicy, this.#limits.maxIdLength);
     if (problem !== undefined) return this.#invalidInput.message(invalidRequest(problem, "/id"), batch);
     // idProblem accepts request ids only
     const known = id as RequestId;

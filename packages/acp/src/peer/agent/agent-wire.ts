@@ -23,7 +23,7 @@ import {
 } from "../../edition/negotiate.ts";
 import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { Connection, outputOf } from "../../jsonrpc/connection.ts";
+import { Connection, outputOf, setIdPolicy } from "../../jsonrpc/connection.ts";
 import {
   type ConnectionOptions,
   defaultConnectionLimits,
@@ -282,7 +282,7 @@ export class AgentWire implements SessionSender {
     // an object, which chooseVersion has looked into
     const given = edition.initializeParams(halfOf(params as object, version));
     const client = enabled(edition.client(bound.requestParams(row, given) as object), unstable);
-    this.#connection.idPolicy = wire.idPolicy;
+    setIdPolicy(this.#connection, wire.idPolicy);
     this.#negotiated = { wire: bound, edition, client };
     const introduction = this.#host.introduce(client);
     const lost = (what: string): void => this.#host.introductionLost?.(what);

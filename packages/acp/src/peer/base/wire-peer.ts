@@ -4,7 +4,7 @@ import { checkOptions, type Keys } from "../../base/known-options.ts";
 import { nearestWord } from "../../base/nearest-word.ts";
 import { isPromiseLike } from "../../base/objects.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { Connection } from "../../jsonrpc/connection.ts";
+import { Connection, setIdPolicy } from "../../jsonrpc/connection.ts";
 import type { BatchCall, ConnectionCounters, ConnectionOptions } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
@@ -170,7 +170,7 @@ export function validatingPeer<
       notification: notificationDispatcher(wire, notifications),
     },
   });
-  connection.idPolicy = version.idPolicy;
+  setIdPolicy(connection, version.idPolicy);
   return {
     closed: connection.closed,
     get counters() {

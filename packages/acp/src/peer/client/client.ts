@@ -14,7 +14,7 @@ import {
   versionsOf,
 } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import { Connection } from "../../jsonrpc/connection.ts";
+import { Connection, setIdPolicy } from "../../jsonrpc/connection.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
@@ -183,7 +183,7 @@ export async function connectWith(
     const result = await Promise.race([shakeHands(connection), echo]);
     const version = spokenVersion(result, dialectOf(spoken) === undefined ? versionsOf(editions) : [1]);
     const { edition, wire: wireVersion } = await loadClientVersion(version);
-    connection.idPolicy = wireVersion.idPolicy;
+    setIdPolicy(connection, wireVersion.idPolicy);
     const table = hooks === undefined ? wireVersion : forwarding(wireVersion);
     const bound = new BoundWire(table, "client", definition.unstable ?? [], guardedLog(definition.log));
     // an agent may echo another number than the language that it speaks
