@@ -397,3 +397,18 @@ test(
     );
   },
 );
+
+test("a folder that does not exist is told before a tool of the agent fails there", patience, async (t) => {
+  const { agent, cwd, events } = await connected(t, [{ play: { otherwise: say("here") } }], v1);
+  const warnings = () =>
+    events.flatMap((event) =>
+      event.kind === "warning" && event.message.includes(cwd) ? [event.message] : [],
+    );
+  await agent.newSession({ cwd });
+  assert.deepEqual(warnings(), []);
+  const missing = join(cwd, "missing");
+  await agent.newSession({ cwd: missing });
+  const [warning = "", ...more] = warnings();
+  assert.deepEqual(more, []);
+  assert.ok(warning.startsWith(`there is no folder ${JSON.stringify(missing)}, so the tools of`), warning);
+});

@@ -1,5 +1,6 @@
 // The sessions of a managed agent, and the processes that they run in.
 
+import { existsSync } from "node:fs";
 import { ConnectionError } from "@parley/acp";
 import { argumentText, normalPath } from "@parley/acp/internal";
 import { abortable, isObject } from "@parley/acp/jsonrpc";
@@ -146,15 +147,22 @@ export class ManagedSessions {
     } else void work.then(() => this.#processOf.delete(session));
   }
 
-  /** The sandbox of an agent is older than its sessions. */
+  /** Says which folders of a session its agent cannot use. An agent elsewhere has folders of its own. */
   #warnOfFolders({ cwd, additionalDirectories = [] }: ManagedSessionOptions): void {
     const { entry, options } = this.process;
+    const folders = [cwd, ...additionalDirectories];
+    for (const path of entry.transport === "stdio" ? folders : []) {
+      if (existsSync(path)) continue;
+      const message = `there is no folder ${argumentText(path)}, so the tools of ${entry.name} will fail there: create it, or pass another`;
+      options.onEvent?.({ kind: "warning", message });
+    }
+    // the sandbox of an agent is older than its sessions
     const sandbox = wantedSandbox(entry, options.sandbox);
     if (sandbox === undefined) return;
     const { roots = [options.cwd ?? process.cwd()] } = sandbox;
     const isInside = (path: string) =>
       roots.some((root) => normalPath(path) === normalPath(root) || path.startsWith(`${normalPath(root)}/`));
-    for (const path of [cwd, ...additionalDirectories].filter((each) => !isInside(each))) {
+    for (const path of folders.filter((each) => !isInside(each))) {
       const message = `${path} is outside the sandbox of ${entry.name}, which can only read it`;
       options.onEvent?.({ kind: "warning", message });
     }

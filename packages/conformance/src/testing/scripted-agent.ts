@@ -235,28 +235,28 @@ function matches({ when }: TurnScript, text: string): boolean {
   return typeof when === "string" ? text === when : text.includes(when.contains);
 }
 
-/** The memory store works synchronously, so nothing has to be awaited. */
+/** The memory store waits for nothing, so it is filled before the first message is read. */
 function storeWith({ sessions = [] }: AgentScenario): SessionStore {
   const store = memoryStore();
   for (const [at, { sessionId, cwd, title, entries = [] }] of sessions.entries()) {
     // fixed times: the last session is the newest
     const time = Date.UTC(2020, 0, 1) + at * 1000;
     const times = { createdAt: time, updatedAt: time };
-    void store.create({
+    const record = {
       sessionId,
       cwd,
       additionalDirectories: [],
       config: {},
       ...times,
       ...optional({ title }),
-    });
-    const claim = { sessionId, epoch: 1 };
-    void store.append(
-      claim,
-      0,
-      entries.map((body, index) => serializeEntry({ format: entryFormat, seq: index + 1, time, ...body })),
+    };
+    const stored = entries.map((body, index) =>
+      serializeEntry({ format: entryFormat, seq: index + 1, time, ...body }),
     );
-    void store.release(claim);
+    void store.create(record).then(async (claim) => {
+      await store.append(claim, 0, stored);
+      await store.release(claim);
+    });
   }
   return store;
 }
