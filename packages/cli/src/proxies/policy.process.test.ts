@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import { client, type PermissionRequest, textOf } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import type { AgentScenario } from "@parley/conformance/testing";
+import { inSandbox } from "../../../sandbox/test/support/required-sandbox.ts";
 import { launcher, patience, RunProbe } from "../../test/support/run-probe.ts";
 
 const probe = new RunProbe();
@@ -182,17 +183,26 @@ test(
   },
 );
 
+/** The environment in which a scripted agent stands in place of the program of pi. */
+function withPi(): { readonly PATH: string } {
+  const words = probe.agent({ otherwise: [{ say: "hello" }] }).map((word) => `'${word}'`);
+  writeFileSync(join(probe.folder, "pi-acp"), `#!/bin/sh\nexec ${words.join(" ")}\n`, { mode: 0o755 });
+  return { PATH: `${probe.folder}:${process.env["PATH"]}` };
+}
+
+test("an agent that never asks works in a sandbox, whatever the rules deny", inSandbox, async (t) => {
+  const { said, prompt } = await editor(t, ["--sandbox", "policy --deny 'write .env'"], ["pi"], {
+    env: withPi(),
+  });
+  await prompt("hi");
+  assert.equal(said(), "[policy] pi never asks: rules cannot stop it, only its sandbox can.\n\nhello");
+});
+
 test(
   "of an agent that is known never to ask it is said at the start, and a deny rule is refused",
   patience,
   async (t) => {
-    // in place of the program that is called so
-    const [program = "", ...args] = probe.agent({ otherwise: [{ say: "hello" }] });
-    const bin = join(probe.folder, "pi-acp");
-    writeFileSync(bin, `#!/bin/sh\nexec ${[program, ...args].map((word) => `'${word}'`).join(" ")}\n`, {
-      mode: 0o755,
-    });
-    const env = { PATH: `${probe.folder}:${process.env["PATH"]}` };
+    const env = withPi();
     const { said, prompt } = await editor(t, ["policy"], ["pi"], { env });
     await prompt("hi");
     assert.equal(said(), "[policy] pi never asks: rules cannot stop it, `--sandbox` can.\n\nhello");

@@ -326,6 +326,24 @@ test(
   },
 );
 
+test("an answer for the session counts after a restart of its agent", patience, async (t) => {
+  const cwd = emptyFolder(t);
+  let asked = 0;
+  const ask = () => {
+    asked += 1;
+    return "allow:session";
+  };
+  const life = { play: { ...v1, sessions: [{ sessionId: "old", cwd }], otherwise: edits } };
+  const { agent, kill } = await connected(t, [life, life], { policy: permissionPolicy({ ask }) });
+  const session = await agent.resumeSession("old", { cwd });
+  await session.prompt("go").result;
+  await kill();
+  rmSync(join(cwd, "a.txt"));
+  await session.prompt("go").result;
+  assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "new");
+  assert.equal(asked, 1);
+});
+
 test("without a policy the app's own files are served, for its own session", patience, async (t) => {
   const written: [string, unknown][] = [];
   const { agent, kill } = await connected(

@@ -98,6 +98,7 @@ export class Permissions {
   }
 
   observe(session: ClientSession, update: SessionUpdate): void {
+    if (this.#handlers.policy?.observe === undefined) return;
     this.#tell("observe", (policy) => policy.observe?.(session, update));
   }
 
