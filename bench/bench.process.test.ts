@@ -42,6 +42,8 @@ const units = {
   "agent.cancel": "ms",
   "agent.output": "ms",
   "agent.load": "ms",
+  "log.append": "ms",
+  "log.end": "ms",
   "run.startup": "ms",
   "run.updates": "ms",
   "run.terminal": "ms",

@@ -12,6 +12,7 @@ import { chatEcho } from "./chat/echo.ts";
 import { chatFlood } from "./chat/flood.ts";
 import { transcriptScroll } from "./chat/scroll.ts";
 import { chatStartup } from "./chat/startup.ts";
+import { logAppend, logEnd } from "./log.ts";
 import { mcpTool } from "./mcp.ts";
 import { memoryBenchmarks } from "./memory.ts";
 import { proxyComponent, relayBenchmarks } from "./relay.ts";
@@ -39,6 +40,8 @@ const benchmarks: readonly Benchmark[] = [
   agentCancel,
   agentOutput,
   agentLoad,
+  logAppend,
+  logEnd,
   ...runBenchmarks,
   sandboxCommand,
   mcpTool,

@@ -2,7 +2,7 @@
 
 export { type Collected, collect } from "./testing/collect.ts";
 export type { ContractAssert, ContractRunner, ContractTestOptions } from "./testing/contracts/runner.ts";
-export { storeContract } from "./testing/contracts/store-contract.ts";
+export { type StoreContractOptions, storeContract } from "./testing/contracts/store-contract.ts";
 export { transportContract } from "./testing/contracts/transport-contract.ts";
 export type {
   ContractException,

@@ -47,7 +47,8 @@ import { agreedSeq, cursorText, following, placeOf, Wakers } from "./store-tail.
  */
 export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, MemorySession>();
-  const storeNonce = crypto.randomUUID().slice(0, 8);
+  // a cursor of another store is none of this one
+  const nonce = crypto.randomUUID().slice(0, 8);
   let claims = 0;
   const moved = new Wakers();
   /** What each reader of `changes` has not read yet. */
@@ -123,11 +124,11 @@ export function memoryStore(): SessionStore & AsyncDisposable {
 
   function claimOf(session: MemorySession, { leaseMs }: ClaimOptions): Claim {
     const { sessionId } = session.record;
-    const epoch = (session.epochs.at(-1)?.epoch ?? 0) + 1;
+    // never used again: a claim of a session that was deleted is none of another one under its id
+    const epoch = ++claims;
     // claims under which nothing was appended leave no trace
     if (session.epochs.at(-1)?.after === session.lastSeq) session.epochs.pop();
-    // a cursor of another store, or of a session that was deleted, is none of this one
-    session.epochs.push({ epoch, nonce: `${storeNonce}-${++claims}`, after: session.lastSeq });
+    session.epochs.push({ epoch, nonce, after: session.lastSeq });
     const since = Date.now();
     session.claim = { sessionId, epoch, since, ...(leaseMs === undefined ? {} : { until: since + leaseMs }) };
     const { since: _, ...claim } = session.claim;

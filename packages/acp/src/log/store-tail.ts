@@ -88,17 +88,23 @@ export async function* following<Found>(
   wait: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Found, void> {
-  while (signal?.aborted !== true) {
-    const stop = new AbortController();
-    const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-    const woken = wait(either);
-    try {
-      const { found, isOver } = await load();
-      if (found !== undefined) yield found;
-      if (isOver) return;
-      if (found === undefined) await woken;
-    } finally {
-      stop.abort();
+  let stop = new AbortController();
+  const end = (): void => stop.abort();
+  signal?.addEventListener("abort", end);
+  try {
+    while (signal?.aborted !== true) {
+      stop = new AbortController();
+      const woken = wait(stop.signal);
+      try {
+        const { found, isOver } = await load();
+        if (found !== undefined) yield found;
+        if (isOver) return;
+        if (found === undefined) await woken;
+      } finally {
+        stop.abort();
+      }
     }
+  } finally {
+    signal?.removeEventListener("abort", end);
   }
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
+import { olderFile } from "../../test/support/older-program.ts";
 import { conversation, inEveryVersion, place } from "../../test/support/peer-probe.ts";
-import { freshPath } from "../../test/support/store-probe.ts";
+import { freshPath, withSqlite } from "../../test/support/store-probe.ts";
 import type { Entry, SessionUpdate } from "../index.ts";
 import { sqliteStore } from "../node.ts";
 import {
@@ -69,22 +69,22 @@ test("a stored entry of a newer format, and one whose text is no object, are ref
 
 test("a file of the first version of the store is upgraded, and its entries are read", async () => {
   const path = freshPath();
-  const store = sqliteStore({ path });
-  await store.create(recordOf("a"));
-  await store.close();
-  // as the first version wrote them: the whole entry is the body
-  const db = new DatabaseSync(path);
-  for (const column of ["format", "time", "kind", "tag"]) db.exec(`ALTER TABLE entry DROP COLUMN ${column}`);
-  db.exec("ALTER TABLE session DROP COLUMN archived");
-  const insert = db.prepare(
-    "INSERT INTO entry (session, seq, is_spoken, crc, blobs, body) VALUES (1, ?, 0, ?, NULL, ?)",
-  );
-  for (const entry of old) {
-    const body = JSON.stringify(entry);
-    insert.run(entry.seq, crc32(body), body);
-  }
-  db.exec(`UPDATE session SET last_seq = ${old.length}; PRAGMA user_version = 1000`);
-  db.close();
+  olderFile(path, 1_000);
+  withSqlite(path, (db) => {
+    const record = recordOf("a");
+    db.prepare(
+      `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
+         VALUES ('a', ?, ?, ?, 0, ?, 0, 0)`,
+    ).run(record.cwd, record.updatedAt, JSON.stringify(record), old.length);
+    // the whole entry is the body
+    const insert = db.prepare(
+      "INSERT INTO entry (session, seq, is_spoken, crc, blobs, body) VALUES (1, ?, 0, ?, NULL, ?)",
+    );
+    for (const entry of old) {
+      const body = JSON.stringify(entry);
+      insert.run(entry.seq, crc32(body), body);
+    }
+  });
   const upgraded = sqliteStore({ path });
   assert.deepEqual((await collect(upgraded, "a")).map(parseEntry), current);
   await upgraded.append(await upgraded.claim("a"), 3, [promptAt(4)]);

@@ -24,7 +24,7 @@ const logTables = `
     parent INTEGER REFERENCES session (key),
     base_seq INTEGER NOT NULL,
     last_seq INTEGER NOT NULL,
-    -- Of the last claim; 0 before the first one.
+    -- Of the last claim. 0 in rows of older versions that were not claimed since.
     epoch INTEGER NOT NULL DEFAULT 0,
     holder_pid INTEGER,
     holder_started TEXT,
@@ -59,26 +59,28 @@ const logTables = `
   -- For programs that know only 2.0.
   CREATE INDEX session_by_id ON session (id) WHERE id IS NOT NULL;
 
-  -- The claims under which something was appended, and the last one.
+  -- The claims under which something was appended, and the last one. Numbers are never used again: a claim of a session that
+  -- was deleted is none of another one under its id.
   CREATE TABLE epoch (
+    epoch INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL REFERENCES session (key) ON DELETE CASCADE,
-    epoch INTEGER NOT NULL,
     nonce TEXT NOT NULL,
     -- Its entries follow this one.
-    after INTEGER NOT NULL,
-    PRIMARY KEY (session, epoch)
-  ) STRICT, WITHOUT ROWID;
+    after INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX epoch_by_session ON epoch (session);
+  -- The first claim of a session.
+  CREATE TRIGGER session_made AFTER INSERT ON session
+  BEGIN
+    INSERT INTO epoch (session, nonce, after) VALUES (new.key, lower(hex(randomblob(4))), new.last_seq);
+    UPDATE session SET epoch = last_insert_rowid() WHERE key = new.key;
+  END;
   -- Programs that know only 2.0 claim sessions without an epoch.
   CREATE TRIGGER session_claimed AFTER UPDATE OF holder_pid ON session
     WHEN new.epoch = old.epoch AND new.holder_pid IS NOT NULL
   BEGIN
-    UPDATE session SET epoch = epoch + 1, lease_until = NULL WHERE key = new.key;
-    INSERT INTO epoch VALUES (new.key, new.epoch + 1, lower(hex(randomblob(4))), new.last_seq);
-  END;
-  CREATE TRIGGER session_made AFTER INSERT ON session WHEN new.epoch = 0
-  BEGIN
-    UPDATE session SET epoch = 1 WHERE key = new.key;
-    INSERT INTO epoch VALUES (new.key, 1, lower(hex(randomblob(4))), new.last_seq);
+    INSERT INTO epoch (session, nonce, after) VALUES (new.key, lower(hex(randomblob(4))), new.last_seq);
+    UPDATE session SET epoch = last_insert_rowid(), lease_until = NULL WHERE key = new.key;
   END;
 
   CREATE TABLE command (

@@ -280,8 +280,8 @@ export class OpenStore {
     { leaseMs }: ClaimOptions,
   ): Claim {
     const holding = holdingFrom(Date.now(), leaseMs);
-    addSession(this.#db, record, { ...origin, ...holding });
-    return claimOf(record.sessionId, 1, holding.leaseUntil);
+    const epoch = addSession(this.#db, record, { ...origin, ...holding });
+    return claimOf(record.sessionId, epoch, holding.leaseUntil);
   }
 
   async #listByText(

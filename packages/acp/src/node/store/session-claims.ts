@@ -8,25 +8,27 @@ import type { Database } from "./database.ts";
 import { findSession, type NewSession, type SessionRow } from "./session-rows.ts";
 
 /** The part of a new session that says who holds it. */
-type Holding = Pick<NewSession, "holder" | "since" | "leaseUntil" | "nonce">;
+type Holding = Pick<NewSession, "holder" | "since" | "leaseUntil">;
 
 /** The claim of this process from now on. */
 export function holdingFrom(now: number, leaseMs: number | undefined): Holding {
-  const nonce = randomBytes(4).toString("hex");
-  return {
-    holder: thisProcess(),
-    since: now,
-    leaseUntil: leaseMs === undefined ? undefined : now + leaseMs,
-    nonce,
-  };
+  return { holder: thisProcess(), since: now, leaseUntil: leaseMs === undefined ? undefined : now + leaseMs };
 }
 
 /** Gives the session a new epoch. Throws when somebody holds it, unless `takeOver`. */
 export function claim(db: Database, row: SessionRow, { leaseMs, takeOver = false }: ClaimOptions): Claim {
   if (!takeOver) checkFree(row);
   const { key, id = "", lastSeq } = row;
-  const { holder, since, leaseUntil, nonce } = holdingFrom(Date.now(), leaseMs);
-  const epoch = row.epoch + 1;
+  const { holder, since, leaseUntil } = holdingFrom(Date.now(), leaseMs);
+  // claims under which nothing was appended leave no trace
+  db.run("DELETE FROM epoch WHERE session = ? AND after = ?", key, lastSeq);
+  const nonce = randomBytes(4).toString("hex");
+  const { key: epoch } = db.run(
+    "INSERT INTO epoch (session, nonce, after) VALUES (?, ?, ?)",
+    key,
+    nonce,
+    lastSeq,
+  );
   // in one statement: the triggers for older programs go by it
   db.run(
     `UPDATE session SET epoch = ?, holder_pid = ?, holder_started = ?, holder_since = ?, lease_until = ?
@@ -38,9 +40,6 @@ export function claim(db: Database, row: SessionRow, { leaseMs, takeOver = false
     leaseUntil ?? null,
     key,
   );
-  // claims under which nothing was appended leave no trace
-  db.run("DELETE FROM epoch WHERE session = ? AND after = ?", key, lastSeq);
-  db.run("INSERT INTO epoch (session, epoch, nonce, after) VALUES (?, ?, ?, ?)", key, epoch, nonce, lastSeq);
   return claimOf(id, epoch, leaseUntil);
 }
 

@@ -98,18 +98,17 @@ export interface NewSession {
   readonly holder: Claimant;
   readonly since: number;
   readonly leaseUntil: number | undefined;
-  readonly nonce: string;
 }
 
-/** Adds a session without entries of its own, with its first claim. */
-export function addSession(db: Database, record: SessionRecord, origin: NewSession): void {
+/** Adds a session without entries of its own. Returns the epoch of its first claim, which a trigger has made. */
+export function addSession(db: Database, record: SessionRecord, origin: NewSession): number {
   if (findSession(db, record.sessionId) !== undefined) throw sessionExists(record.sessionId);
   checkAgentSession(db, record);
-  const { parent = null, baseSeq, state = null, holder, since, leaseUntil = null, nonce } = origin;
+  const { parent = null, baseSeq, state = null, holder, since, leaseUntil = null } = origin;
   const { key } = db.run(
     `INSERT INTO session (tenant, id, cwd, updated_at, archived, record, parent, base_seq, last_seq, indexed_seq,
-       open_seq, epoch, holder_pid, holder_started, holder_since, lease_until, state)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1, ?, ?, ?, ?, ?)`,
+       open_seq, holder_pid, holder_started, holder_since, lease_until, state)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`,
     db.tenant,
     record.sessionId,
     normalPath(record.cwd),
@@ -126,7 +125,8 @@ export function addSession(db: Database, record: SessionRecord, origin: NewSessi
     leaseUntil,
     state,
   );
-  db.run("INSERT INTO epoch (session, epoch, nonce, after) VALUES (?, 1, ?, ?)", key, nonce, baseSeq);
+  const [row] = db.lists("SELECT epoch FROM session WHERE key = ?", key);
+  return Number(row?.[0]);
 }
 
 function checkAgentSession(db: Database, { sessionId, agent, agentSessionId }: SessionRecord): void {

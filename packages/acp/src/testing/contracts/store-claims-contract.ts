@@ -129,11 +129,12 @@ export function claims(promise: RegisterStoreTest, assert: ContractAssert): void
 
   promise("a claim of a deleted session is none of another one under its id", async (store) => {
     const first = await createdWith(store, "a");
-    const last = await store.claim("a", { takeOver: true });
-    await store.delete("a", last);
+    await store.release(first.claim);
+    await store.delete("a");
     await assert.rejects(first.append([promptAt(1)]), { kind: "session_not_found" });
     await createdWith(store, "a");
-    assert.equal(await reasonOf(writerOf(store, last).append([promptAt(1)])), "fenced");
+    assert.equal(await reasonOf(first.append([promptAt(1)])), "fenced");
+    assert.equal(await reasonOf(store.delete("a", first.claim)), "session_held");
   });
 }
 

@@ -21,7 +21,7 @@ import { changes, tails } from "./store-tail-contract.ts";
 
 const timeout = 60_000;
 
-/** What else a store can do. */
+/** What else the store of a contract suite can do. */
 export interface StoreContractOptions {
   /** Opens a second store that keeps what the first one keeps. Without it, the tests with two stores are left out. */
   readonly reopen?: ((store: SessionStore) => SessionStore | Promise<SessionStore>) | undefined;
