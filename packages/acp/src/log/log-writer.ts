@@ -124,9 +124,12 @@ export class LogWriter {
    * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else.
    */
   checkRoom(): void {
+    const unstored = this.#pending.chars + (this.#given?.chars ?? 0);
+    // nearly every time
+    if (unstored === 0 && this.#mode === "open") return;
     if (this.#fenced !== undefined) throw this.#fenced;
     const { maxUnstored = defaultMaxUnstored, full } = this.#options;
-    const isFull = this.#pending.chars + (this.#given?.chars ?? 0) > maxUnstored;
+    const isFull = unstored > maxUnstored;
     if (isFull && this.#mode === "open") full?.();
     if (this.#mode !== "closed") this.#mode = isFull ? "full" : "open";
     if (!isFull) return;
