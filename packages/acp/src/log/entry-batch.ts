@@ -9,8 +9,6 @@ export interface Waiting extends StoredEntry {
   text: string;
 }
 
-export type EntryContent = Pick<StoredEntry, "kind" | "tag" | "text">;
-
 /** What is stored at once. */
 export interface Batch {
   readonly entries: Waiting[];

@@ -10,7 +10,6 @@ import type { SessionUpdate } from "../model/update.ts";
 import {
   type Batch,
   charsOf,
-  type EntryContent,
   type GivenBatch,
   isEmpty,
   isMessage,
@@ -125,9 +124,12 @@ export class LogWriter {
    * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else.
    */
   checkRoom(): void {
+    const unstored = this.#pending.chars + (this.#given?.chars ?? 0);
+    // nearly every time
+    if (unstored === 0 && this.#mode === "open") return;
     if (this.#fenced !== undefined) throw this.#fenced;
     const { maxUnstored = defaultMaxUnstored, full } = this.#options;
-    const isFull = this.#pending.chars + (this.#given?.chars ?? 0) > maxUnstored;
+    const isFull = unstored > maxUnstored;
     if (isFull && this.#mode === "open") full?.();
     if (this.#mode !== "closed") this.#mode = isFull ? "full" : "open";
     if (!isFull) return;
@@ -149,7 +151,7 @@ export class LogWriter {
     if (this.#mode === "closed") return;
     const { kind, ...rest } = body;
     const text = JSON.stringify(rest);
-    this.#add({ kind, text });
+    this.#add(kind, text);
     this.#state = foldHead(this.#state, body, this.lastSeq);
   }
 
@@ -166,7 +168,7 @@ export class LogWriter {
   /** As `append`, for an update whose JSON the caller has made already. */
   update(tag: string, text: string, update: SessionUpdate): void {
     if (this.#mode === "closed") return;
-    this.#add({ kind: "update", tag, text });
+    this.#add("update", text, tag);
     if (isHeadTag(tag)) this.#state = foldHead(this.#state, { kind: "update", update }, this.lastSeq);
   }
 
@@ -257,9 +259,9 @@ export class LogWriter {
     return this.#released;
   }
 
-  #add(content: EntryContent): void {
+  #add(kind: string, text: string, tag?: string): void {
     this.#closeText();
-    this.#push(content);
+    this.#push(kind, text, tag);
     // the timer stays: a new one for each write costs more than one tick for nothing
     const isDue =
       this.#pending.entries.length >= flushEntries && this.#given === undefined && !this.#isWriteDue;
@@ -364,12 +366,18 @@ export class LogWriter {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    this.#push({ kind: "update", tag: open.tag, text: open.end() });
+    this.#push("update", open.end(), open.tag);
   }
 
-  #push(content: EntryContent): void {
-    this.#pending.entries.push({ format: entryFormat, seq: 0, time: Date.now(), ...content });
-    if (this.#given !== undefined) this.#pending.chars += content.text.length;
+  #push(kind: string, text: string, tag?: string): void {
+    const time = Date.now();
+    // two literals: a spread costs more than the rest of this
+    this.#pending.entries.push(
+      tag === undefined
+        ? { format: entryFormat, seq: 0, time, kind, text }
+        : { format: entryFormat, seq: 0, time, kind, tag, text },
+    );
+    if (this.#given !== undefined) this.#pending.chars += text.length;
   }
 }
 
