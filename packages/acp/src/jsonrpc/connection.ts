@@ -30,7 +30,7 @@ import {
 } from "./pending-requests.ts";
 import { claimTransport, type EndReason, type Sink, type Transport } from "./transport.ts";
 
-/** The output of a connection, for callers that have messages as text. It is no member, because apps have no use for it. */
+/** The output of a connection, for callers that have messages as text. It is not a member, because apps have no use for it. */
 export let outputOf: (connection: Connection) => Output;
 
 /**

@@ -3,7 +3,7 @@
 import type { HeadState } from "../model/head.ts";
 import type { StoredEntry } from "../model/store.ts";
 
-/** An entry gets its number when it is written, so that one that is taken back leaves no gap. */
+/** An entry that waits. It gets its number when it is written, so that an entry that is taken back leaves no gap. */
 export interface Waiting extends StoredEntry {
   seq: number;
   text: string;
@@ -11,19 +11,19 @@ export interface Waiting extends StoredEntry {
 
 export type EntryContent = Pick<StoredEntry, "kind" | "tag" | "text">;
 
-/** What is stored at once. */
+/** Entries that are stored with one append. */
 export interface Batch {
   readonly entries: Waiting[];
-  /** The characters of its entries. They are only counted while the store is behind. */
+  /** The number of characters of its entries. They are counted only while a write runs or has failed. */
   chars: number;
   isSynced: boolean;
 }
 
-/** A batch that the store has not taken yet. If it fails, the very same is tried again: the store may have taken it. */
+/** A batch that is being written. If the write fails, the same batch is tried again, because the store may have taken it. */
 export interface GivenBatch extends Batch {
   readonly state: HeadState;
   isInFlight: boolean;
-  /** Messages that are not to be part of it any more. */
+  /** The ids of messages that were taken back meanwhile. */
   readonly takenBack: string[];
 }
 

@@ -21,9 +21,9 @@ import { JoinedText, joinedUpdates } from "./joined-text.ts";
 import { type ChunkTag, isPlainText, plainTextHead } from "./plain-text.ts";
 
 const flushMs = 250;
-/** A write that failed is tried again after this time where nothing is shown before it is stored. */
+/** In the mode "ahead", a write that failed is tried again after this time. */
 const retryMs = 1_000;
-/** As many are written at once: the garbage collector copies what is kept for long. */
+/** This many entries are written without waiting longer, because the garbage collector copies objects that are kept for long. */
 const flushEntries = 512;
 
 /** How many characters of entries may wait for a store that is slow or fails. */
@@ -38,20 +38,20 @@ type WriterStore = Pick<SessionStore, "append" | "get" | "patch" | "read" | "rel
 
 /** How a session is written. */
 export interface LogWriterOptions {
-  /** The end of the log, as `currentHead` returns it: numbers and state go on from here. */
+  /** The end of the log, as `currentHead` returns it. Numbers and state continue from here. */
   readonly head: Pick<SessionHead, "lastSeq" | "state">;
   /**
-   * "behind": entries are stored within 250 ms; the caller has shown them. "ahead": entries are stored at once and then
-   * given to `show`. What arrives during one write is the next one. Default "behind".
+   * "behind": the caller has shown the entries already, and they are stored within 250 ms. "ahead": entries are stored at once and then
+   * passed to `show`. Entries that arrive during a write are written together afterwards. Default "behind".
    */
   readonly mode?: "behind" | "ahead" | undefined;
   /** Called with entries once they are stored, in order. */
   readonly show?: ((entries: readonly StoredEntry[]) => void) | undefined;
   /** How many characters may wait for the store. Default 16 Mi. */
   readonly maxUnstored?: number | undefined;
-  /** A write failed that no caller awaits, or the session was claimed by somebody else. The latter is reported once. */
+  /** Called when a write failed that no caller awaits, and once when the session was claimed by somebody else. */
   readonly fail: (error: unknown) => void;
-  /** `checkRoom` refuses from now on, until the store has caught up. Called once each time. */
+  /** Called once each time that `checkRoom` begins to throw. It throws until the store has caught up. */
   readonly full?: (() => void) | undefined;
 }
 
@@ -76,9 +76,9 @@ export class LogWriter {
   readonly #options: LogWriterOptions;
   /** The last entry that the store has taken. */
   #storedSeq: number;
-  /** After the entries that wait. Its `seq` is set when it is stored. */
+  /** The state after the entries that wait. Its `seq` is set when it is stored. */
   #state: HeadState;
-  /** The message that may grow. */
+  /** The message whose text may still grow. */
   #open: JoinedText | undefined;
   /** The last update that was appended, while it can still be joined with the next. */
   #lastUpdate: { readonly entry: Waiting; readonly update: SessionUpdate } | undefined;
@@ -87,10 +87,10 @@ export class LogWriter {
   #fenced: RequestError | undefined;
   #pending: Batch = newBatch();
   #given: GivenBatch | undefined;
-  /** Something is stored that may not survive a power cut. */
+  /** Whether something is stored that may not survive a power cut. */
   #isUnsynced = false;
   #writing: Promise<void> = Promise.resolve();
-  /** The last of `#writing` has not begun, and will take along what comes until then. */
+  /** Whether the last write of `#writing` has not begun. It will also write the entries that come until it begins. */
   #isWriteDue = false;
   #released: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -114,13 +114,13 @@ export class LogWriter {
     return this.#storedSeq + (this.#given?.entries.length ?? 0) + this.#pending.entries.length;
   }
 
-  /** What the session is doing, after all entries so far. */
+  /** The state of the session after all entries so far. */
   get state(): HeadState {
     return { ...this.#state, seq: this.lastSeq };
   }
 
   /**
-   * Throws when more waits for the store than may: what cannot be stored must not be sent.
+   * Throws when too many characters wait for the store. Call it before you send something that must be stored.
    *
    * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else.
    */
@@ -163,14 +163,14 @@ export class LogWriter {
     this.#lastUpdate = entry && { entry, update: joined ?? update };
   }
 
-  /** As `append`, for an update whose JSON the caller has made already. */
+  /** Like `append`, for an update that the caller has already serialised. */
   update(tag: string, text: string, update: SessionUpdate): void {
     if (this.#mode === "closed") return;
     this.#add({ kind: "update", tag, text });
     if (isHeadTag(tag)) this.#state = foldHead(this.#state, { kind: "update", update }, this.lastSeq);
   }
 
-  /** As `append`, for plain text as a JSON string. `head` is the JSON of the update up to the text. */
+  /** Like `append`, for plain text as a JSON string. `head` is the JSON of the update up to the text. */
   text(tag: ChunkTag, head: string, json: string): void {
     if (this.#mode === "closed") return;
     if (this.#open?.head === head) return this.#open.add(json);
@@ -198,7 +198,7 @@ export class LogWriter {
     this.#store.patch(this.sessionId, { updatedAt: Date.now(), ...patch }).catch(this.#options.fail);
   }
 
-  /** Everything that has begun has ended, unless a prompt or a question is open: reading after a crash begins here. */
+  /** Call it when all work has ended. Unless a prompt or a question is open, reading after a crash begins here. */
   settle(): void {
     const { prompts, questions } = this.#state;
     this.#closeText();
@@ -206,13 +206,13 @@ export class LogWriter {
       this.#state = { ...this.#state, settledSeq: this.lastSeq };
   }
 
-  /** Ends the message that grows. Returns the number that the next entry will get. */
+  /** Ends the message whose text still grows. Returns the number that the next entry will get. */
   mark(): number {
     this.#closeText();
     return this.lastSeq + 1;
   }
 
-  /** Reads every entry so far, also those that are not stored yet. */
+  /** Reads all entries so far. Entries that are not stored yet are stored first. */
   history(): AsyncIterable<Entry> {
     return this.#entriesTo(this.mark() - 1);
   }
@@ -239,7 +239,7 @@ export class LogWriter {
     return this.#write();
   }
 
-  /** Writes what waits, takes no more, and releases the claim. */
+  /** Writes the entries that wait, takes no more, and releases the claim. */
   async close(): Promise<void> {
     const stored = this.flush();
     this.#mode = "closed";
@@ -250,7 +250,7 @@ export class LogWriter {
     }
   }
 
-  /** Releases the claim, whatever still waits. */
+  /** Releases the claim, even if entries still wait. */
   release(): Promise<void> {
     this.#mode = "closed";
     this.#released ??= this.#store.release(this.#claim);
@@ -260,14 +260,14 @@ export class LogWriter {
   #add(content: EntryContent): void {
     this.#closeText();
     this.#push(content);
-    // the timer stays: a new one for each write costs more than one tick for nothing
+    // the timer is not cleared: a new timer for each write costs more than a tick that finds nothing to write
     const isDue =
       this.#pending.entries.length >= flushEntries && this.#given === undefined && !this.#isWriteDue;
     if (isDue) this.#writeUnasked();
     else this.#soon();
   }
 
-  /** Everything that comes within one turn of the event loop, or while a write runs, is written together. */
+  /** Writes soon. Entries that come within one turn of the event loop, or while a write runs, are written together. */
   #soon(): void {
     if (this.#options.mode === "ahead") this.#writeUnasked();
     else this.#timer ??= setTimeout(() => this.#tick(), flushMs);
@@ -291,7 +291,7 @@ export class LogWriter {
     const isIdle = isEmpty(this.#pending) && this.#open === undefined && this.#given?.isInFlight !== false;
     if (this.#isWriteDue || isIdle) return this.#writing;
     this.#isWriteDue = true;
-    // one write at a time; a failed one fails those who waited for it, and is tried again by the next
+    // One write runs at a time. If it fails, its callers get the error, and the next write tries it again.
     const before = this.#writing.catch(() => undefined);
     this.#writing = before.then(() => this.#writePending());
     return this.#writing;
@@ -336,7 +336,7 @@ export class LogWriter {
   async #giveAgain(batch: GivenBatch): Promise<void> {
     const { entries, takenBack } = batch;
     if (takenBack.length === 0) return this.#give(batch);
-    // the store may have taken it, and only its answer was lost
+    // the store may have stored the batch, and only its answer was lost
     const head = (await this.#store.get(this.sessionId))?.head;
     if (head?.lastSeq === this.#storedSeq + entries.length) {
       this.#taken(batch);
@@ -350,7 +350,7 @@ export class LogWriter {
     for (const messageId of takenBack) this.takeBack(messageId);
   }
 
-  /** Somebody else has the session. */
+  /** Stops writing, because somebody else has the session. */
   #fence(error: RequestError): void {
     this.#fenced = error;
     this.#mode = "closed";
@@ -373,7 +373,7 @@ export class LogWriter {
   }
 }
 
-/** The session was claimed again, or has other entries than this writer has given it. Trying again cannot help. */
+/** Whether the session was claimed again, or has other entries than those of this writer. Trying again cannot help. */
 function isConflict(error: unknown): error is RequestError {
   if (!(error instanceof RequestError) || error.kind !== "conflict" || !isObject(error.data)) return false;
   return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";

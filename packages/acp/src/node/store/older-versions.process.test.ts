@@ -20,7 +20,7 @@ import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 240_000 };
 
-test("a file that version 1.0 wrote is read as it was, and goes on under its numbers", patience, async () => {
+test("a file that version 1.0 wrote keeps its entries, and new ones continue its numbers", patience, async () => {
   const path = freshPath();
   olderFile(path, 1_000);
   const record = recordOf("a", { title: "old", principal: "ada" });
@@ -85,7 +85,7 @@ test("a file that version 2.0 wrote keeps its sessions, forks and cursors", pati
 
 const older = `import { olderProgram } from ${JSON.stringify(import.meta.resolve("../../../test/support/older-program.ts"))};`;
 
-/** Appends one entry after another and says its number, until it is told to stop. */
+/** Appends one entry after another and prints its number, until it is told to stop. */
 const appending = `
   ${older}
   const old = olderProgram(path);
@@ -137,7 +137,7 @@ test(
       await writer.append([promptAt(last + 1)]);
       const { entries, cursor } = await entriesFrom(events, last + 1);
       assert.deepEqual(entries, promptsFrom(1, last + 1));
-      // the older program takes the session when it is free, and is a holder like any other
+      // the older program claims the session when it is free, and is then a holder like any other
       await store.release(writer.claim);
       const second = storeProcess(path, appending);
       try {
