@@ -72,7 +72,7 @@ export function commands(promise: RegisterStoreTest, assert: ContractAssert): vo
     assert.deepEqual(numbers, [1, 2, 3, 1]);
   });
 
-  promise("an outcome stays the first one, and only a stored append gives one", async (store) => {
+  promise("the first outcome of a command stays, and an append that is refused gives no outcome", async (store) => {
     const { claim, append } = await createdWith(store, "a");
     for (const key of ["one", "two"]) await store.submit("a", { key, body: key });
     await append([promptAt(1)], {
@@ -91,7 +91,7 @@ export function commands(promise: RegisterStoreTest, assert: ContractAssert): vo
   });
 
   promise(
-    "the holder gets the commands that are not settled in order, then those that come",
+    "the holder gets the commands that are not settled in order, then new ones",
     async (store) => {
       const { append } = await createdWith(store, "a");
       const sent: StoredCommand[] = [];
@@ -116,7 +116,7 @@ export function commands(promise: RegisterStoreTest, assert: ContractAssert): vo
     },
   );
 
-  promise("the commands end with the session, and another one under its id has none", async (store) => {
+  promise("following commands ends when the session is deleted, and a new session with the same id has none", async (store) => {
     const { claim } = await createdWith(store, "a");
     await store.submit("a", { key: "k", body: 1 });
     const reader = store.commands("a")[Symbol.asyncIterator]();
@@ -135,7 +135,7 @@ async function nextOf<Value>(values: AsyncIterable<Value>): Promise<Value | unde
 }
 
 export function seen(promise: RegisterStoreTest, assert: ContractAssert): void {
-  promise("how far somebody has read never goes back, nor beyond the end", async (store) => {
+  promise("the position up to which somebody has read never goes back, nor beyond the end", async (store) => {
     await createdWith(store, "a", promptsFrom(1, 5));
     await assert.rejects(store.seen("nobody", "ada"), { kind: "session_not_found" });
     await assert.rejects(store.seen("nobody", "ada", 3), { kind: "session_not_found" });

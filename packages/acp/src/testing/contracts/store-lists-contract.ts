@@ -66,7 +66,7 @@ export function lists(promise: RegisterStoreTest, assert: ContractAssert): void 
     assert.equal((await store.list({ cwd: "/one/", cursor: nextCursor })).sessions.length, 1);
   });
 
-  promise("archived sessions are left out of lists, unless the list is of them or of all", async (store) => {
+  promise("archived sessions are left out of lists, unless a list asks for them or for all", async (store) => {
     const ids = (archived?: "exclude" | "include" | "only") => idsOf(store, { limit: 1, archived });
     for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
     await store.create(recordOf("d", { archived: true }));
