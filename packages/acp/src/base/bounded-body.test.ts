@@ -45,7 +45,7 @@ for (const [what, bodyOf] of [
     }
   });
 
-test("nothing is an empty body, and one that fails rejects", async () => {
+test("a missing body counts as empty, and a body that fails rejects", async () => {
   for (const body of [null, undefined])
     assert.deepEqual(await boundedBody(body, 4), { bytes: new Uint8Array(), isCut: false });
   const failing = new ReadableStream<Uint8Array>({

@@ -1,18 +1,18 @@
 // Reads a body up to a limit.
 
-/** What was read of a body. */
+/** The part of a body that was read. */
 export interface BoundedBody {
-  /** Its first bytes. */
+  /** The bytes that were read, from the beginning. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Whether there is more of it, which is not read. */
+  /** Whether the body is longer than the limit. The rest was not read. */
   readonly isCut: boolean;
 }
 
 /**
- * Reads the body of a request or of an answer, and not more than a limit. It takes memory by its bytes, and not by the chunks that
- * they come in. What comes after the limit is cancelled.
+ * Reads the body of a request or of a response up to a limit. The memory it takes depends on the number of bytes, not on the number
+ * of chunks. The rest of a longer body is cancelled.
  *
- * @param body A stream, or anything that yields bytes. Nothing counts as an empty body.
+ * @param body A stream, or anything that yields bytes. Null and undefined count as an empty body.
  * @example
  * import { boundedBody } from "@parley/acp/transport";
  *

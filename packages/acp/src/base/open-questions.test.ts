@@ -35,7 +35,7 @@ test("a question is listed until it is answered, and only the first answer count
   assert.deepEqual([open.list, changes.count], [[], 2]);
 });
 
-test("a question that is withdrawn has the answer for that, and later ones have no effect", async () => {
+test("a question that is withdrawn gets the answer for withdrawn questions, and later answers have no effect", async () => {
   const { open, ask } = asking();
   const stop = new AbortController();
   const [first, second, third] = [ask({ signal: stop.signal }), ask(), ask({ ms: 1 })];
@@ -51,7 +51,7 @@ test("a question that is withdrawn has the answer for that, and later ones have 
   assert.equal(await ask({ signal: stop.signal }), "withdrawn");
 });
 
-test("while questions are refused, none is asked", async () => {
+test("no question is asked while questions are refused", async () => {
   const { open, ask } = asking();
   open.refuse();
   assert.equal(await ask(), "withdrawn");

@@ -1,4 +1,4 @@
-// Questions that wait for an answer: each ends once, with its answer or withdrawn.
+// Questions that wait for an answer. Each ends once: it is answered, fails or is withdrawn.
 
 import { deadline } from "./deadline.ts";
 
@@ -8,9 +8,9 @@ export interface OpenQuestion<Answer> {
   readonly id: string;
   /** Aborts when the question is withdrawn. */
   readonly signal: AbortSignal;
-  /** Answers it. Only the first call has an effect, and none after it was withdrawn. */
+  /** Answers the question. Only the first call has an effect. It has none once the question was withdrawn. */
   answer(answer: Answer): void;
-  /** It could not be asked. */
+  /** Ends the question with an error, because it could not be asked. */
   fail(error: unknown): void;
 }
 
@@ -22,14 +22,14 @@ export interface OpenQuestion<Answer> {
 interface OpenQuestionOptions {
   /** Withdraws the question when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Withdraws the question after so many milliseconds. Default: never. */
+  /** Withdraws the question after this many milliseconds. Default: never. */
   readonly ms?: number | undefined;
 }
 
 let count = 0;
 
 /**
- * The questions that wait for an answer in one place, such as a session or a window. `Shown` is what the place keeps of each.
+ * The questions that wait for an answer in one place, such as a session or a window. `Shown` is what the place keeps for each question.
  *
  * @example
  * import { OpenQuestions } from "@parley/acp/jsonrpc";
@@ -56,12 +56,12 @@ export class OpenQuestions<Shown = unknown> {
     this.#changed = changed;
   }
 
-  /** What is kept of each question, oldest first. */
+  /** What `show` returned for each open question, oldest first. */
   get list(): readonly Shown[] {
     return this.#open.map(({ shown }) => shown);
   }
 
-  /** How often all of them were cancelled. */
+  /** How often `abort` was called. */
   get cancels(): number {
     return this.#cancels;
   }
@@ -74,9 +74,9 @@ export class OpenQuestions<Shown = unknown> {
   /**
    * Asks a question.
    *
-   * @param withdrawn - The answer if it is withdrawn.
+   * @param withdrawn - Returns the answer if the question is withdrawn.
    * @param options - When it is withdrawn.
-   * @param show - Shows the question, and returns what is kept of it.
+   * @param show - Shows the question, and returns what `list` has for it.
    */
   ask<Answer>(
     withdrawn: () => Answer,
@@ -117,30 +117,30 @@ export class OpenQuestions<Shown = unknown> {
     return promise;
   }
 
-  /** Withdraws all of them. */
+  /** Withdraws all open questions. */
   abort(): void {
     this.#cancels++;
     for (const { withdraw } of this.#open) withdraw();
   }
 
-  /** Until `accept`, further questions are answered as withdrawn ones. */
+  /** Until `accept` is called, withdraws each further question at once. */
   refuse(): void {
     this.#isRefusing = true;
   }
 
-  /** Takes questions again. */
+  /** Allows questions again, after `refuse`. */
   accept(): void {
     this.#isRefusing = false;
   }
 }
 
 /**
- * Asks a question by a handler. One that is withdrawn is answered at once, whatever the handler does.
+ * Asks a question with a handler. If the question is withdrawn, it is answered at once, even if the handler has not returned.
  *
- * @param questions - The questions that it becomes one of.
+ * @param questions - The open questions, to which this one is added.
  * @param options - When it is withdrawn.
- * @param withdrawn - The answer if it is withdrawn.
- * @param handler - Answers it. The signal aborts when it is withdrawn.
+ * @param withdrawn - The answer if the question is withdrawn.
+ * @param handler - Answers the question. The signal aborts when the question is withdrawn.
  *
  * @example
  * import { askedBy, OpenQuestions } from "@parley/acp/jsonrpc";

@@ -51,12 +51,12 @@ export type FrameAction =
   | { readonly answer: PassedAnswer; readonly afterwards?: () => void }
   /** A notification goes no further. A request is refused with the reason. */
   | { readonly drop: string }
-  /** Decided later. What follows in the same direction and session waits, except answers and cancels. */
+  /** Decided later. Later messages of the same direction and session wait, except answers and cancels. */
   | { readonly hold: PromiseLike<FrameAction> }
-  /** Decided later. What follows does not wait. */
+  /** Decided later. Later messages do not wait. */
   | { readonly later: PromiseLike<FrameAction> };
 
-/** An action that says what happens now. */
+/** An action that needs no waiting. */
 export type ImmediateAction = Exclude<FrameAction, { readonly hold: unknown } | { readonly later: unknown }>;
 
 export type Look = (frame: Frame) => FrameAction;

@@ -347,7 +347,7 @@ class PassingAnswer extends Passing {
     this.isOver = true;
     if (action === undefined) this.request.answer(this.answer, this.link.rewrites ? undefined : this.#text);
     else if ("send" in action)
-      this.request.answer(action.send as PassedAnswer); // whoever looks at answers gives one
+      this.request.answer(action.send as PassedAnswer); // as: a function that looks at an answer sends an answer
     else if ("answer" in action) this.request.answer(action.answer);
     else this.request.answer({ error: { code: -32603, message: action.drop } });
   }

@@ -18,7 +18,7 @@ export class Output {
   readonly #host: OutputHost;
   /** Whether anything can be written. */
   isOpen = true;
-  /** Whether the connection has ended. Handlers that run may still answer. */
+  /** Whether the connection has ended. Handlers that still run may answer. */
   hasEnded = false;
   #blocked: PromiseWithResolvers<void> | undefined;
   #turn: Promise<void> | undefined;
@@ -55,8 +55,8 @@ export class Output {
   }
 
   /**
-   * Sends a notification. Returns what to wait for when the peer is slow, or after the end. `isLine` says that the text has
-   * no line breaks: the search for one would copy a text that was put together.
+   * Sends a notification. Returns a promise to await when the peer is slow or the connection has ended. `isLine` says that the text has
+   * no line breaks: a search for one would copy a text that was concatenated.
    */
   notify(message: object, given?: string, isLine = false): Promise<void> | undefined {
     const transport = this.#transport;
@@ -66,7 +66,7 @@ export class Output {
     return this.#whenRoom(!isOpen || this.#sent(transport.sendLines({ text: `${given}\n` })));
   }
 
-  /** Undefined, and counted, when nothing is sent any more. */
+  /** Checks the size and shows the text to the tap. When nothing is sent any more, counts the message and returns undefined. */
   #admitted(message: object, text: string): string | undefined {
     if (!this.isOpen) {
       this.#host.counters.dropped++;
@@ -78,7 +78,7 @@ export class Output {
     return text;
   }
 
-  /** Sends lines that nobody has read, as `notify` does; undefined where each message must be seen. */
+  /** Sends lines that were not parsed, as `notify` sends one message. Undefined if each message must be looked at. */
   get passLines(): ((lines: Lines) => Promise<void> | undefined) | undefined {
     const { tap, maxSentBytes } = this.#host;
     const isChecked = tap !== undefined || maxSentBytes !== Number.POSITIVE_INFINITY;
@@ -149,9 +149,9 @@ export function checkSentSize(message: object, text: string, maxBytes: number): 
   );
 }
 
-/** The same for a message that is sent later. It is only written if it may be too large. */
+/** The same check for a message that is sent later. The message is serialised only if it may be too large. */
 export function checkParamsSize(method: string, params: object, maxBytes: number): void {
-  // room for the rest of the message
+  // leaves room for the rest of the message
   if (!mayExceedJsonBytes(params, maxBytes - 1_024)) return;
   const message = { jsonrpc: "2.0", method, params };
   checkSentSize(message, JSON.stringify(message), maxBytes);

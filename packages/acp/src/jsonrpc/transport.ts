@@ -12,7 +12,7 @@ export interface Transport {
   /** Called once by the connection; nothing is read before. The sink is not called before `start` has returned. */
   start(sink: Sink): void;
   /**
-   * Queues one message, in order. `text` is the same message as JSON, where the caller has it, such as one that is passed on.
+   * Queues one message, in order. `text` is the same message as JSON, if the caller has it, as for a message that is passed on.
    * `false` means that the peer is slow: the message is queued all the same, wait for `sink.drain`.
    */
   send(message: object, text?: string): boolean;
@@ -22,7 +22,7 @@ export interface Transport {
   resume(): void;
   /** Ends output, where the transport can; input is still read. */
   endOutput?(): void;
-  /** Queues messages as text. Only where the text alone is sent, and nobody looks at messages. Returns what `send` does. */
+  /** Queues messages as text, for transports that send only the text and do not look at messages. Returns what `send` returns. */
   sendLines?(lines: Lines): boolean;
   /** Only where a connection outlives its sockets (`@parley/acp/server`): whether the peer is there at the moment. */
   readonly attachment?: Attachment | undefined;

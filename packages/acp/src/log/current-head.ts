@@ -6,11 +6,11 @@ import { emptyHead, foldHead, type HeadState, isHeadTag } from "../model/head.ts
 import type { SessionHead, SessionStore, StoredEntry } from "../model/store.ts";
 
 /**
- * Reads the head of a session, with the state after its last entry. Entries that the stored state does not count, because an
- * older version wrote them, are read and counted.
+ * Reads the head of a session, with the state after its last entry. The stored state may lack entries that an older version wrote.
+ * These entries are read and counted.
  *
  * @param store The store of the session.
- * @param sessionId Its id. Claim it before, so that its end does not move.
+ * @param sessionId The id of the session. Claim it first, so that nobody else appends to it.
  * @returns The head, for `LogWriter`.
  * @throws {RequestError} Of kind "session_not_found", when the id is unknown.
  * @example

@@ -1,25 +1,25 @@
-// The entries of a session in memory, in pages: one for each append.
+// Keeps the entries of a session in memory, in one page for each append.
 
 import { optional } from "../base/objects.ts";
 import type { StoredEntry } from "../model/store.ts";
 import type { WantedRange } from "./store-rules.ts";
 
-/** The entries of one append, in as few objects as possible: the garbage collector moves and marks each. */
+/** The entries of one append, in few objects, because the garbage collector moves and marks each object. */
 export interface EntryPage {
   /** The number of the first entry. */
   readonly seq: number;
-  /** The texts of all entries, and where each of them ends. */
+  /** The texts of all entries, joined. `ends` says where each of them ends. */
   readonly text: string;
   readonly ends: readonly number[];
   readonly times: readonly number[];
   readonly formats: readonly number[];
   readonly kinds: readonly string[];
   readonly tags: readonly (string | undefined)[];
-  /** The last number that each covers. Absent if each is one. */
+  /** The last number that each entry covers. Undefined if each covers only its own. */
   readonly throughs: readonly (number | undefined)[] | undefined;
 }
 
-/** The page of at least one entry. */
+/** Makes a page of one or more entries. */
 export function entryPage(entries: readonly StoredEntry[]): EntryPage {
   let end = 0;
   const ends: number[] = [];
@@ -41,7 +41,7 @@ export function entryPage(entries: readonly StoredEntry[]): EntryPage {
   };
 }
 
-/** The entries that are, or cover, a number of the range. */
+/** The entries of a page that have or cover a number of the range. */
 export function* entriesOf(page: EntryPage, from: number, to: number): Generator<StoredEntry, void> {
   let { seq } = page;
   for (const [at, end] of page.ends.entries()) {
@@ -59,7 +59,7 @@ export function* entriesOf(page: EntryPage, from: number, to: number): Generator
   }
 }
 
-/** The pages of the entries that end at or before a number, to be shared with another session. */
+/** The pages with the entries that end at or before a number, for a fork, which shares them. */
 export function pagesUpTo(
   pages: readonly EntryPage[],
   last: number,

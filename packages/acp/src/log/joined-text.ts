@@ -1,18 +1,18 @@
-// The text of one message, which comes in pieces and is stored as one update.
+// Joins the pieces of one message's text, which is stored as one update.
 
 import type { SessionUpdate } from "../model/update.ts";
 import type { ChunkTag } from "./plain-text.ts";
 
-/** So many pieces of text are joined at once. */
+/** How many pieces of text are joined at once. */
 const joinedPieces = 64;
 
 export class JoinedText {
   readonly tag: ChunkTag;
   /** The JSON of its updates up to their text. */
   readonly head: string;
-  /** The JSON of the update up to its text, and pieces of text without their quotes. */
+  /** The pieces that are not joined yet, without their quotes. The first one is the JSON of the update up to its text. */
   readonly #pieces: string[];
-  /** What came before them, joined. */
+  /** The text before these pieces, joined. */
   readonly #blocks: string[] = [];
 
   /** `json` is the first piece, as a JSON string. */
@@ -25,7 +25,7 @@ export class JoinedText {
   add(json: string): void {
     this.#pieces.push(json.slice(1, -1));
     if (this.#pieces.length < joinedPieces) return;
-    // small pieces are not kept for long: the garbage collector would copy each of them
+    // joins small pieces early: the garbage collector would copy each of them
     this.#blocks.push(this.#pieces.join(""));
     this.#pieces.length = 0;
   }
@@ -38,7 +38,7 @@ export class JoinedText {
   }
 }
 
-/** Two updates of one tool call, as one. Undefined for others. */
+/** Joins two updates of the same tool call. Undefined for other updates. */
 export function joinedUpdates(one: SessionUpdate, next: SessionUpdate): SessionUpdate | undefined {
   if (one.sessionUpdate !== "tool_call_update" || next.sessionUpdate !== "tool_call_update") return undefined;
   return one.toolCallId === next.toolCallId ? { ...one, ...next } : undefined;

@@ -54,7 +54,7 @@ async function writing(options: Partial<LogWriterOptions> = {}) {
     writer,
     appends,
     failures,
-    /** How appends go from now on. */
+    /** What happens to appends from now on. */
     go(next: (append: Append) => Append) {
       way = next(memory.append);
     },
@@ -78,7 +78,7 @@ function wordOf(stored: StoredEntry): string {
 }
 
 const failing = () => () => Promise.reject(new Error("no disk"));
-/** The store takes the entries, and its answer is lost. */
+/** The store stores the entries, but its answer is lost. */
 const losing =
   (append: Append): Append =>
   async (...given) => {
@@ -96,7 +96,7 @@ test("entries are stored in order, and the text of a message is one entry", asyn
   assert.equal(appends.length, 1);
 });
 
-test("text is joined whatever it has, and however much of it there is", async () => {
+test("text is joined whatever characters it has, and however long it is", async () => {
   const { writer, stored } = await writing();
   const pieces = Array.from({ length: 1_000 }, (_, n) => `"${n}"\\ \u2028\n`);
   for (const piece of pieces) writer.append(text(piece));
@@ -126,7 +126,7 @@ test("entries are stored 250 ms after the first, and 512 at once without waiting
   await writer.close();
 });
 
-test("one write runs at a time, and what comes meanwhile is the next", async () => {
+test("one write runs at a time, and entries that come meanwhile are written together afterwards", async () => {
   const { writer, appends, go, stored } = await writing();
   const gate = Promise.withResolvers<void>();
   go((append) => async (...given) => {
@@ -155,7 +155,7 @@ test("one write runs at a time, and what comes meanwhile is the next", async () 
   assert.equal((await stored()).length, 4);
 });
 
-test("a write that failed is tried again as it was, before what came after it", async () => {
+test("a write that failed is tried again unchanged, before later entries are written", async () => {
   const { writer, appends, go, stored } = await writing();
   go(failing);
   writer.append(prompt("a"));
@@ -170,7 +170,7 @@ test("a write that failed is tried again as it was, before what came after it", 
   assert.deepEqual(await stored(), ["prompt a", "prompt b"]);
 });
 
-test("an answer of the store that is lost doubles nothing", async () => {
+test("no entry is stored twice if an answer of the store is lost", async () => {
   const { writer, go, stored, head } = await writing();
   go(losing);
   writer.append(prompt("a"));
@@ -182,7 +182,7 @@ test("an answer of the store that is lost doubles nothing", async () => {
   assert.equal((await head())?.state?.seq, 2);
 });
 
-test("a message that is taken back leaves no gap, and ends as cancelled where the store has it all the same", async () => {
+test("a message that is taken back leaves no gap, and ends as cancelled if the store has it already", async () => {
   for (const way of [failing, losing]) {
     const { writer, go, stored, head } = await writing();
     go(way);
@@ -252,7 +252,7 @@ test("entries that the stored state does not count are counted when the session 
   assert.deepEqual([state.seq, state.title, state.prompts.length], [3, "By an older version", 1]);
 });
 
-test("a synced flush syncs what comes before it, once", async () => {
+test("a synced flush syncs the entries before it, once", async () => {
   const { writer, appends } = await writing();
   writer.append(prompt("a"));
   await writer.flush();
@@ -268,7 +268,7 @@ test("a synced flush syncs what comes before it, once", async () => {
   ]);
 });
 
-test("a session that somebody else has claimed gets nothing more, which is said once", async () => {
+test("nothing more is written to a session that somebody else has claimed, which is reported once", async () => {
   const { writer, store, stored, failures } = await writing();
   writer.append(prompt("a"));
   await writer.flush();
@@ -283,7 +283,7 @@ test("a session that somebody else has claimed gets nothing more, which is said 
   assert.equal(failures.length, 1);
 });
 
-test("more than may wait for the store is refused, which is said each time that it begins", async () => {
+test("a writer is full while too much waits for the store, which is reported each time that it begins", async () => {
   let times = 0;
   const { writer, go } = await writing({ maxUnstored: 1_000, full: () => times++ });
   go(failing);
@@ -300,7 +300,7 @@ test("more than may wait for the store is refused, which is said each time that 
   }
 });
 
-test("the history has what is not stored yet", async () => {
+test("the history includes entries that are not stored yet", async () => {
   const { writer } = await writing();
   writer.append(prompt("a"));
   writer.append(text("half"));
@@ -311,7 +311,7 @@ test("the history has what is not stored yet", async () => {
   assert.deepEqual(kinds, ["prompt", "update"]);
 });
 
-test("ahead: nothing is shown before it is stored, and what comes during a write is the next one", async () => {
+test("ahead: no entry is shown before it is stored, and entries that come during a write are written together afterwards", async () => {
   const shown: string[][] = [];
   const { writer, go, appends } = await writing({
     mode: "ahead",
@@ -369,7 +369,7 @@ test("ahead: a write that failed is tried again by itself, and shown once", asyn
   await writer.close();
 });
 
-/** Whatever can be done without a timer is done. */
+/** Resolves when everything that needs no timer is done. */
 async function settled(): Promise<void> {
   for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
 }

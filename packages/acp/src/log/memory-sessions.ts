@@ -27,17 +27,17 @@ import {
 } from "./store-rules.ts";
 import { cursorText, type Epoch, placeOf, type Wakers } from "./store-tail.ts";
 
-/** Few objects for each session: an agent without a store of its own may hold thousands. */
+/** A session in memory. It has few objects, because an agent without a store of its own may hold thousands of sessions. */
 export interface MemorySession {
   record: SessionRecord;
-  /** The pages that it shares with other sessions are never changed. */
+  /** Forks share pages with their source, so pages are never changed. */
   readonly pages: EntryPage[];
   lastSeq: number;
   readonly epochs: Epoch[];
   /** Undefined when nobody holds it. */
   claim: (Claim & { readonly since: number }) | undefined;
   head: Pick<SessionHead, "state" | "position"> | undefined;
-  /** Most sessions have none of these. */
+  /** This and the next two are undefined until they are needed, because most sessions need none of them. */
   commands: StoredCommand[] | undefined;
   seen: Map<string, number> | undefined;
   wakers: Wakers | undefined;
@@ -70,7 +70,7 @@ export function append(
   }
 }
 
-/** Whether the session has exactly these entries after the entry `after`. */
+/** Whether the session has exactly these entries after the entry `after`, and no others. */
 function isStored(
   { pages, lastSeq }: MemorySession,
   after: number,

@@ -47,7 +47,7 @@ import { agreedSeq, cursorText, following, placeOf, Wakers } from "./store-tail.
  */
 export function memoryStore(): SessionStore & AsyncDisposable {
   const sessions = new Map<string, MemorySession>();
-  // a cursor of another store is none of this one
+  // differs from that of other stores, so that their cursors are not taken for cursors of this one
   const nonce = crypto.randomUUID().slice(0, 8);
   let claims = 0;
   const moved = new Wakers();
@@ -124,7 +124,7 @@ export function memoryStore(): SessionStore & AsyncDisposable {
 
   function claimOf(session: MemorySession, { leaseMs }: ClaimOptions): Claim {
     const { sessionId } = session.record;
-    // never used again: a claim of a session that was deleted is none of another one under its id
+    // an epoch is never used again: a claim of a deleted session must not be valid for a new session with the same id
     const epoch = ++claims;
     // claims under which nothing was appended leave no trace
     if (session.epochs.at(-1)?.after === session.lastSeq) session.epochs.pop();

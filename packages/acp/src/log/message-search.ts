@@ -14,7 +14,7 @@ export interface SpokenText {
 
 /** Whether an entry may have text of the user or the agent; thoughts, tools and plans are not searched. */
 export function isSpoken({ format, kind, tag }: StoredEntry): boolean {
-  // written by a later version: only that one knows where its text is
+  // a later version wrote it, and only that version knows where its text is
   if (format > entryFormat) return false;
   return kind === "prompt" || kind === "inbox" || tag === "agent_message_chunk" || tag === "agent_message";
 }
@@ -50,7 +50,7 @@ function spoken(
 /** Words that must follow each other. */
 export interface SearchTerm {
   readonly words: readonly string[];
-  /** Whether the last word may be the beginning of one. */
+  /** Whether the last word may be the beginning of a longer word. */
   readonly isPrefix: boolean;
 }
 

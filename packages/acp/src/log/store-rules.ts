@@ -14,7 +14,7 @@ import type {
 } from "../model/store.ts";
 import { type LogPlace, readLogCursor } from "./store-tail.ts";
 
-/** An id as messages show it: ids may be long, and may hold anything. */
+/** Shortens and quotes an id for messages: ids may be long and contain any characters. */
 export function quotedId(sessionId: string): string {
   return JSON.stringify(sessionId.length > 80 ? `${sessionId.slice(0, 80)}…` : sessionId);
 }
@@ -31,9 +31,9 @@ export function sessionExists(sessionId: string): RequestError {
   });
 }
 
-/** The agent's session belongs to another session already. */
+/** The session of the agent already belongs to another session of the store. */
 export function agentSessionExists(sessionId: string): RequestError {
-  const message = `the agent's session is that of session ${quotedId(sessionId)}: use that one, or delete it first`;
+  const message = `the agent's session already belongs to session ${quotedId(sessionId)}: use that one, or delete it first`;
   return new RequestError("conflict", message, { data: { reason: "agent_session_exists", sessionId } });
 }
 
@@ -43,7 +43,7 @@ export function fenced(sessionId: string): RequestError {
   return new RequestError("conflict", message, { data: { reason: "fenced" } });
 }
 
-/** `holder` is the process that holds it, where it is another one. */
+/** Somebody holds the session. `pid` is given if it is another process. */
 export function heldElsewhere(
   sessionId: string,
   { pid, since }: { readonly pid?: number; readonly since: number },
@@ -54,7 +54,7 @@ export function heldElsewhere(
   return new RequestError("conflict", message, { data: { reason: "session_held", holder } });
 }
 
-/** The log ends with another entry than the one to append after. */
+/** The log does not end with the entry after which to append. */
 export function outOfSequence(sessionId: string, lastSeq: number, after: number): RequestError {
   const message = `session ${quotedId(sessionId)} ends with entry ${lastSeq}, not with ${after}: nothing was stored`;
   return new RequestError("conflict", message, { data: { reason: "out_of_sequence", lastSeq } });
@@ -66,7 +66,7 @@ export function checkBatch(sessionId: string, after: number, entries: readonly S
   for (const { seq, through = seq } of entries) {
     if (seq !== expected || !Number.isSafeInteger(through) || through < seq) {
       const got = through === seq ? `${seq}` : `${seq} to ${through}`;
-      const message = `session ${quotedId(sessionId)} goes on with entry ${expected}, got ${got}: nothing was stored`;
+      const message = `the next entry of session ${quotedId(sessionId)} is ${expected}, got ${got}: nothing was stored`;
       throw new RequestError("conflict", message, { data: { reason: "out_of_sequence", lastSeq: after } });
     }
     expected = through + 1;
@@ -78,7 +78,7 @@ const longestKey = 200;
 export function checkCommand({ key, body }: Command): void {
   if (typeof key !== "string" || key === "" || key.length > longestKey)
     throw new TypeError(
-      `submit: key must be a text of 1 to ${longestKey} characters, got ${argumentText(key)}; make one for each command`,
+      `submit: key must be a string of 1 to ${longestKey} characters, got ${argumentText(key)}; make one for each command`,
     );
   if (body === undefined) throw new TypeError("submit: body must be a JSON value, got undefined");
 }
@@ -89,7 +89,7 @@ export function keyReused(key: string): RequestError {
   return new RequestError("conflict", message, { data: { reason: "key_reused" } });
 }
 
-/** Whether two values are the same JSON, in whatever order the keys are. */
+/** Whether two values are the same JSON. The order of keys does not matter. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return sortedJson(one) === sortedJson(other);
 }
@@ -102,7 +102,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-/** The place that a cursor of `tail` names. Throws RequestError "invalid_params" for what is no cursor. */
+/** The place that a cursor of `tail` names. Throws RequestError "invalid_params" for a text that is not a cursor. */
 export function readableCursor(cursor: string): LogPlace {
   const place = readLogCursor(cursor);
   if (place === undefined) throw badCursor("was not given out by a session store");
@@ -112,7 +112,7 @@ export function readableCursor(cursor: string): LogPlace {
 const defaultEntries = 128;
 const mostEntries = 1_024;
 
-/** A range with all its bounds. */
+/** A range whose defaults are filled in. */
 export interface WantedRange {
   readonly from: number;
   readonly to: number;
@@ -205,7 +205,7 @@ function badCursor(problem: string): RequestError {
   });
 }
 
-/** FNV-1a over UTF-16 units, as 8 hex digits. It tells accidents, not attackers: a cursor grants nothing. */
+/** FNV-1a over UTF-16 units, as 8 hex digits. It detects accidents, not attacks: a cursor grants nothing. */
 function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -217,7 +217,7 @@ function base64url(text: string): string {
   return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Empty when it is no base64url: the checksum of nothing does not match either. */
+/** Returns "" for a text that is not base64url. Its checksum does not match, so the cursor is refused. */
 function textFromBase64url(text: string): string {
   const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
   return bytes === undefined ? "" : new TextDecoder().decode(bytes);

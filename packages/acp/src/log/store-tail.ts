@@ -1,4 +1,4 @@
-// What is stored, then what comes: the loops behind `tail` and `commands` of every store, and their cursors.
+// Follows a log: the loops behind `tail` and `commands` of every store, and their cursors.
 
 /** A place in the log of a session: the entry `seq`, as the holder of an epoch wrote it. */
 export interface LogPlace {
@@ -15,16 +15,16 @@ export interface Epoch {
   readonly after: number;
 }
 
-/** What comes before the first claim: the entries that a fork has from its origin. */
+/** The epoch of the entries before the first claim, which a fork has from its source. */
 const origin = { epoch: 0, nonce: "-" };
 
-/** The place of an entry, by the epochs of its session in order. */
+/** The place of an entry. `epochs` are those of its session, in order. */
 export function placeOf(epochs: readonly Epoch[], seq: number): LogPlace {
   const { epoch, nonce } = epochs.findLast(({ after }) => after < seq) ?? origin;
   return { epoch, nonce, seq };
 }
 
-/** The last entry on which a place and a log of `lastSeq` entries agree: the place's own, unless the end of its epoch was lost. */
+/** The last entry up to which a reader at a place has seen this log: its own entry, unless the end of its epoch was lost. */
 export function agreedSeq(
   epochs: readonly Epoch[],
   { epoch, nonce, seq }: LogPlace,
@@ -44,13 +44,13 @@ export function cursorText({ epoch, nonce, seq }: LogPlace): string {
   return `${epoch}.${nonce}.${seq}`;
 }
 
-/** Undefined for what is no cursor. */
+/** Undefined for a text that is not a cursor. */
 export function readLogCursor(cursor: string): LogPlace | undefined {
   const [, epoch, nonce = "", seq] = /^(\d{1,15})\.([\w-]{1,32})\.(\d{1,15})$/.exec(cursor) ?? [];
   return epoch === undefined ? undefined : { epoch: Number(epoch), nonce, seq: Number(seq) };
 }
 
-/** Wakes those who wait for something to come. */
+/** Wakes the callers of `wait`. */
 export class Wakers {
   readonly #waiting = new Set<() => void>();
 
@@ -80,7 +80,7 @@ export class Wakers {
 }
 
 /**
- * Yields what `load` finds until it says that there is no more. `wait` is called before `load`, so that nothing is missed
+ * Yields what `load` finds, until `isOver`. `wait` is called before `load`, so that nothing is missed
  * that comes while it loads.
  */
 export async function* following<Found>(

@@ -14,29 +14,29 @@ export interface Author {
 }
 
 /**
- * Who said it, and the key of the command by which it was said.
+ * Who said something, and the key of the command with which it was sent.
  *
  * @inline
  */
 interface Said {
   /** Who said it. */
   readonly author?: Author;
-  /** The key of the command. */
+  /** The key of the command with which it was sent. */
   readonly key?: string;
 }
 
-/** The content of an entry: an update, a prompt, a question or its answer, the end of the work on a prompt, or what became of the session. */
+/** The content of an entry: an update, a prompt, a question or its answer, the end of the work on a prompt, or an event of the session. */
 export type EntryBody =
   | { readonly kind: "update"; readonly update: SessionUpdate }
   /** The user's message, as it was accepted. */
   | ({ readonly kind: "prompt"; readonly messageId: string; readonly prompt: readonly ContentBlock[] } & Said)
-  /** A message for a turn that runs. */
+  /** A message of the user to a turn that already runs. */
   | ({ readonly kind: "inbox"; readonly messageId: string; readonly prompt: readonly ContentBlock[] } & Said)
   | { readonly kind: "ask"; readonly askId: string; readonly permission: PermissionRequest }
   | { readonly kind: "ask"; readonly askId: string; readonly elicitation: ElicitationRequest }
   | ({ readonly kind: "answer"; readonly askId: string; readonly permission: PermissionOutcome } & Said)
   | ({ readonly kind: "answer"; readonly askId: string; readonly elicitation: ElicitationResponse } & Said)
-  /** Somebody is about to answer a question, or nobody has in time. */
+  /** Somebody has begun to answer a question, or nobody answered it in time. */
   | ({ readonly kind: "question"; readonly askId: string; readonly state: "claimed" | "expired" } & Said)
   /** The end of the work on a prompt. */
   | { readonly kind: "result"; readonly messageId: string; readonly result: PromptResult }
@@ -52,11 +52,11 @@ export type EntryBody =
       readonly version?: string;
       readonly reason?: string;
     }
-  /** The next `count` entries were not seen when they happened: the agent has shown them later, from its own log. */
+  /** The next `count` entries were not recorded when they happened. The agent replayed them later, from its own log. */
   | { readonly kind: "imported"; readonly count: number }
-  /** What only its writer needs, such as what a model was sent. It is never shown. */
+  /** Data that only its writer needs, such as the input of a model. It is never shown. */
   | { readonly kind: "private"; readonly name: string; readonly value: JsonValue }
-  /** Something of an application of its own. `name` begins with its domain. */
+  /** Data of an application. `name` begins with the application's domain. */
   | { readonly kind: "extension"; readonly name: string; readonly value: JsonValue };
 
 /** One event of a session: an update, a prompt, a question, an answer or a result. More kinds will be added: give a `switch` over `kind` a `default:`. */

@@ -1,4 +1,4 @@
-// The small state of a session that is stored with its log, so that lists and the end of a long session need not read it.
+// The small state that is stored with each log. Lists, and the end of a long session, can be shown without reading the log.
 
 import { textOf } from "./content-text.ts";
 import type { JsonValue } from "./custom-types.ts";
@@ -30,9 +30,9 @@ export interface OpenPrompt {
 export interface HeadState {
   /** The last entry that is counted. */
   readonly seq: number;
-  /** Everything that began at or before this entry has ended: a crash can only have left open what is behind it. */
+  /** Everything that began at or before this entry has ended. A crash can only leave open what began after it. */
   readonly settledSeq: number;
-  /** Whether a turn runs that no prompt has begun. */
+  /** Whether a turn runs that was not started by a prompt. */
   readonly isBusy?: true;
   /** Prompts that have not ended. */
   readonly prompts: readonly OpenPrompt[];
@@ -40,21 +40,21 @@ export interface HeadState {
   readonly questions: readonly OpenQuestion[];
   /** The values of the config options, by id. */
   readonly config: Readonly<Record<string, JsonValue>>;
-  /** How far the last plan is. */
+  /** The progress of the last plan. */
   readonly plan?: HeadPlan;
-  /** What the agent has used. */
+  /** The usage that the agent reported last. */
   readonly usage?: Pick<UpdateOf<"usage_update">, "used" | "size" | "cost">;
   /** The title that the agent gave last. */
   readonly title?: string;
 }
 
-/** How far a plan is. */
+/** The progress of a plan. */
 export interface HeadPlan {
   /** How many steps it has. */
   readonly total: number;
   /** How many of them are done. */
   readonly completed: number;
-  /** What is in progress. */
+  /** The step that is in progress. */
   readonly current?: string;
 }
 
@@ -77,12 +77,12 @@ export function isHeadTag(tag: string): boolean {
 }
 
 /**
- * Counts one entry. `seq` and `settledSeq` are set by the writer, which knows what else is open.
+ * Applies one entry to the state. The writer sets `seq` and `settledSeq`, because it knows what else is open.
  *
- * @param state The state before it.
+ * @param state The state before the entry.
  * @param body The content of the entry.
- * @param seq Its number.
- * @returns The state after it; the same object if nothing has changed.
+ * @param seq The number of the entry.
+ * @returns The state after the entry; the same object if nothing has changed.
  * @example
  * import { emptyHead, type Entry, foldHead, type HeadState } from "@parley/acp/store";
  *

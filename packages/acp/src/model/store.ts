@@ -10,7 +10,7 @@ export interface StoredEntry {
   readonly format: number;
   /** Counts from 1 without gaps. It never changes. */
   readonly seq: number;
-  /** The last number that it stands for, if it covers several entries. The next entry follows that one. */
+  /** The last number that it covers, if it stands for several entries. The next entry follows that number. */
   readonly through?: number;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -40,7 +40,7 @@ export interface SessionRecord {
   readonly archived?: boolean;
   /** The principal that it belongs to (see `agent.connect`). Absent: the one local user. */
   readonly principal?: string;
-  /** Identifies the agent that runs the session, in the log of whoever runs it. An agent's own log has none. */
+  /** Identifies the agent that runs the session. It is set in the log of the agent's host; an agent's own log has none. */
   readonly agent?: string;
   /** The id that the agent has for the session. Together with `agent` it identifies at most one session. */
   readonly agentSessionId?: string;
@@ -76,11 +76,11 @@ export interface SessionHead {
   readonly epoch: number;
   /** The number of the last entry; 0 without entries. */
   readonly lastSeq: number;
-  /** The cursor behind the last entry: `tail` continues from here. */
+  /** The cursor after the last entry. `tail` continues from here. */
   readonly cursor: string;
-  /** What the last append said of the session. Entries after its `seq` are not counted in it. */
+  /** The state that was stored last. It does not count entries after its `seq`. */
   readonly state?: HeadState;
-  /** The position that the last append gave. */
+  /** The position that was stored last. */
   readonly position?: number;
 }
 
@@ -88,7 +88,7 @@ export interface SessionHead {
 export interface StoredSession extends SessionRecord {
   /** The end of its log. */
   readonly head: SessionHead;
-  /** The best match of a list by text. */
+  /** The best match, in a list by `text`. */
   readonly match?: TextMatch;
 }
 
@@ -130,15 +130,15 @@ export interface SessionPage {
 }
 
 /**
- * The right to append to a session. A later claim has a higher epoch and ends this one: safety comes from the epoch alone,
- * whatever became of the lease.
+ * The right to append to a session. A later claim has a higher epoch and ends this one. Safety depends on the epoch alone,
+ * not on the lease.
  */
 export interface Claim {
   /** The session. */
   readonly sessionId: string;
   /** Counts the claims of the session. */
   readonly epoch: number;
-  /** When the lease ends, in milliseconds since 1970 by the store's clock. Absent: with the process. */
+  /** When the lease ends, in milliseconds since 1970 by the store's clock. Absent: when the process ends. */
   readonly until?: number;
 }
 
@@ -146,19 +146,19 @@ export interface Claim {
 export interface ClaimOptions {
   /** How long the lease lasts without `renew`, in milliseconds. Default: as long as the process that claims. */
   readonly leaseMs?: number | undefined;
-  /** Ends the claim of a holder that is still there. Default false. */
+  /** Whether to end the claim of a holder that is still there. Default false. */
   readonly takeOver?: boolean | undefined;
 }
 
 /** What an append stores together with its entries. */
 export interface AppendOptions {
-  /** The state of the session after these entries. Default: the state that is stored. */
+  /** The state of the session after these entries. Default: the stored state stays. */
   readonly state?: HeadState | undefined;
-  /** The outcomes of commands. Each command is settled once: the first outcome stays. Numbers of no command are ignored. */
+  /** The outcomes of commands. The first outcome of a command stays. Numbers without a command are ignored. */
   readonly settles?: readonly SettledCommand[] | undefined;
   /** A position of the caller, such as that of an agent's output. */
   readonly position?: number | undefined;
-  /** Whether it must survive a power cut once `append` has resolved. Default: what the store does. */
+  /** Whether the append must survive a power cut once it has resolved. Default: as the store is configured. */
   readonly isSynced?: boolean | undefined;
 }
 
@@ -166,27 +166,27 @@ export interface AppendOptions {
 export interface SettledCommand {
   /** The number of the command. */
   readonly number: number;
-  /** What became of it. */
+  /** The outcome, as plain JSON. */
   readonly outcome: JsonValue;
 }
 
-/** What somebody wants of a session. Whoever holds the session reads it. */
+/** A request to the holder of a session, which anybody may store. */
 export interface Command {
-  /** Chosen by the sender: the same key is the same command, also when it is sent again. At most 200 characters. */
+  /** The sender chooses it. A command that is sent again with the same key is the same command. At most 200 characters. */
   readonly key: string;
-  /** Who sends it. Keys of different principals are different. Absent: the one local user. */
+  /** Who sends it. Each principal has its own keys. Absent: the one local user. */
   readonly principal?: string;
-  /** What is wanted; plain JSON. */
+  /** The content of the command; plain JSON. */
   readonly body: JsonValue;
 }
 
-/** A command that is stored. */
+/** A command as a store keeps it. */
 export interface StoredCommand extends Command {
   /** Counts the commands of the session. */
   readonly number: number;
   /** When it was stored, in milliseconds since 1970. */
   readonly time: number;
-  /** Present when it is settled. */
+  /** Present when the command is settled. */
   readonly outcome?: JsonValue;
 }
 
@@ -196,25 +196,25 @@ export interface ReadRange {
   readonly from?: number | undefined;
   /** The number of the last entry. Default: the last one when the reading begins. */
   readonly to?: number | undefined;
-  /** Whether the last page comes first. The entries of a page are in order all the same. Default false. */
+  /** Whether the last page comes first. The entries of each page are still in ascending order. Default false. */
   readonly isBackwards?: boolean | undefined;
   /** The maximum number of entries per page. Default 128. */
   readonly pageSize?: number | undefined;
 }
 
-/** Further entries of a session, or the reason why no more come. */
+/** New entries of a session, or the reason why no more come. */
 export type TailEvent =
   | {
       readonly kind: "entries";
       readonly entries: readonly StoredEntry[];
-      /** The cursor behind them. */
+      /** The cursor after these entries. */
       readonly cursor: string;
     }
-  /** The session is gone. */
+  /** The session was deleted. */
   | { readonly kind: "deleted" }
   /**
-   * What the reader has seen is not what is stored, because the end of the log was lost, as in a power cut. `cursor` is where
-   * both still agree.
+   * The reader has seen entries that are no longer stored, because the end of the log was lost, as in a power cut. `cursor` is
+   * the last place where the reader and the log agree.
    */
   | { readonly kind: "gap"; readonly cursor: string };
 
@@ -223,7 +223,7 @@ export type TailEvent =
  * may share what they keep. A store returns entries as they were given. When `append` resolves, its entries survive a crash
  * of the process. Test your own store with `storeContract` of `@parley/acp/testing`.
  *
- * Nothing is atomic over two sessions, and there is no order of the entries of different sessions.
+ * No call is atomic across sessions, and entries of different sessions have no order.
  */
 export interface SessionStore {
   /**
@@ -235,13 +235,13 @@ export interface SessionStore {
   get(sessionId: string): Promise<StoredSession | undefined>;
   /** The session that an agent knows by this id. */
   find(agent: string, agentSessionId: string): Promise<StoredSession | undefined>;
-  /** Changes some fields of a record. Anybody may. Rejects for an unknown id. */
+  /** Changes some fields of a record. No claim is needed. Rejects for an unknown id. */
   patch(sessionId: string, patch: SessionPatch): Promise<void>;
   /** One page of the sessions, most recently updated first. */
   list(query?: SessionQuery): Promise<SessionPage>;
   /**
-   * Creates a session with the config of another one and its entries up to `atSeq` (default: all), under their numbers, and
-   * claims it. An entry that covers later numbers too is left out. A fork of all entries begins with the state of its source.
+   * Creates a session with the config of another one and its entries up to `atSeq` (default: all), with the same numbers, and
+   * claims it. An entry that also covers numbers after `atSeq` is left out. A fork of all entries begins with the state of its source.
    */
   fork(
     sessionId: string,
@@ -249,25 +249,25 @@ export interface SessionStore {
     options?: Omit<ClaimOptions, "takeOver"> & { readonly atSeq?: number | undefined },
   ): Promise<Claim>;
   /**
-   * Deletes a session and its entries. An unknown id is not an error. Rejects with RequestError "conflict" if somebody else
-   * than the holder of `claim` holds it.
+   * Deletes a session and its entries. An unknown id is not an error. Rejects with RequestError "conflict" if the session is held
+   * under another claim than `claim`.
    */
   delete(sessionId: string, claim?: Claim | undefined): Promise<void>;
 
   /**
-   * Gives the exclusive right to append, under a new epoch. Rejects with RequestError "conflict" (reason "session_held"), which
-   * names the holder, if there is one whose lease has not ended, in this process too.
+   * Gives the exclusive right to append, with a new epoch. If the session has a holder whose lease has not ended, rejects with
+   * RequestError "conflict" (reason "session_held"), which names the holder. The holder may be in this process.
    */
   claim(sessionId: string, options?: ClaimOptions): Promise<Claim>;
   /** Extends the lease. Rejects with RequestError "conflict" (reason "fenced") if the session was claimed again. */
   renew(claim: Claim, leaseMs: number): Promise<Claim>;
-  /** Ends a claim. One that was fenced has ended already. */
+  /** Ends a claim. Has no effect if the session was claimed again. */
   release(claim: Claim): Promise<void>;
 
   /**
    * Appends entries after the entry `after`, in one transaction: all or nothing. Rejects with RequestError "conflict":
-   * reason "fenced" if the session was claimed again, "out_of_sequence" if it ends with another entry. The same append again
-   * is fine: its answer may have been lost.
+   * reason "fenced" if the session was claimed again, "out_of_sequence" if the log ends with another entry. Repeating the last
+   * append is allowed and stores nothing twice, because its answer may have been lost.
    */
   append(
     claim: Claim,
@@ -275,11 +275,11 @@ export interface SessionStore {
     entries: readonly StoredEntry[],
     options?: AppendOptions,
   ): Promise<void>;
-  /** Reads entries in pages, up to the last one at the beginning. Rejects with RequestError "session_not_found" for an unknown id. */
+  /** Reads entries in pages, up to the last one when the reading begins. Rejects with RequestError "session_not_found" for an unknown id. */
   read(sessionId: string, range?: ReadRange): AsyncIterable<readonly StoredEntry[]>;
   /**
-   * The entries after a cursor (default: from the first entry on), then those that come, of every process, without gap or
-   * repeat. Ends after "deleted" and "gap", and when the signal aborts.
+   * Yields the entries after a cursor (default: from the first entry on), then new entries, from any process, without gap or
+   * repetition. Ends after "deleted" and "gap", and when the signal aborts.
    */
   tail(
     sessionId: string,
@@ -288,24 +288,24 @@ export interface SessionStore {
   ): AsyncIterable<TailEvent>;
 
   /**
-   * Stores a command for the holder of the session. Anybody may. The same key and body again gives the stored command, with its
+   * Stores a command for the holder of the session. No claim is needed. The same key and body again return the stored command, with its
    * outcome if it has one; the same key with another body rejects with RequestError "conflict" (reason "key_reused").
-   * `check` runs inside the transaction, before a new command is stored: what it throws refuses the command.
+   * `check` runs inside the transaction, before a new command is stored. If it throws, the command is refused with that error.
    */
   submit(
     sessionId: string,
     command: Command,
     check?: (session: StoredSession) => void,
   ): Promise<StoredCommand>;
-  /** The commands that are not settled, in order, then those that come. Ends when the session is deleted or the signal aborts. */
+  /** Yields the commands that are not settled, in order, then new ones. Ends when the session is deleted or the signal aborts. */
   commands(
     sessionId: string,
     options?: { readonly signal?: AbortSignal | undefined },
   ): AsyncIterable<readonly StoredCommand[]>;
 
-  /** The ids of sessions that have moved. A hint: it may come late, twice or not at all. */
+  /** Yields the ids of sessions that have changed. They are hints: one may come late, twice or not at all. */
   changes(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<readonly string[]>;
-  /** How far a principal has read a session. With `seq`, as far as that at least from now on. */
+  /** Returns how far a principal has read a session. `seq` first moves this forward; it never moves back. */
   seen(sessionId: string, principal: string, seq?: number): Promise<number>;
 
   /** Writes pending data, releases the claims of this store and closes it. Afterwards its methods reject. */

@@ -18,7 +18,7 @@ export interface SuccessorFront {
 
 /** A session for which the agent behind has one too. */
 export interface SuccessorSession {
-  /** The id of the session of the agent in front. */
+  /** The id of the session at the agent in front. */
   readonly sessionId: string;
   /** The working directory. */
   readonly cwd: string;

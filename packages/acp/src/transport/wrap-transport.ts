@@ -3,7 +3,7 @@
 import type { Sink, Transport } from "../jsonrpc/transport.ts";
 
 /**
- * Wraps a transport and forwards every member that is not overridden. An override of `send` gets every message whole; one of
+ * Wraps a transport and forwards every member that is not overridden. An override of `send` gets every message whole. An override of
  * `start` that looks at messages must give the inner transport a sink without `unread`, as `wrapSink` does.
  *
  * @example

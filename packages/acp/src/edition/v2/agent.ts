@@ -186,13 +186,13 @@ function encode(method: string, result: AgentOpResult): object {
   }
 }
 
-// ---- updates and questions: they are alike but for the differences in scripts/generate/model-differences.ts. Where they
-// come apart, this file and client-session.ts no longer compile.
+// ---- updates and questions: the model and version 2 differ only as scripts/generate/model-differences.ts says. If they differ
+// in another way, this file and client-session.ts no longer compile.
 
 type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: `_${string}` | wire.UnknownTag }>;
 
 /**
- * Nothing for an unknown update of another version: its name may mean something else here. A name that begins with an
+ * Undefined for an unknown update of another version: its name may mean something else here. A name that begins with an
  * underscore is an app's own, and means the same everywhere.
  */
 function updateToWire(update: SessionUpdate): Immutable<wire.SessionUpdate> | undefined {

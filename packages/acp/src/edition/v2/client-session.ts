@@ -248,7 +248,7 @@ type Known = Exclude<SessionUpdate, UnknownUpdate>;
 type UnknownOnWire = Extract<wire.SessionUpdate, { sessionUpdate: `_${string}` | wire.UnknownTag }>;
 type KnownOnWire = Exclude<wire.SessionUpdate, UnknownOnWire>;
 
-/** Nothing for an update of an unknown kind, or of an unstable feature that is not enabled. */
+/** Undefined for an update of an unknown kind, or of an unstable feature that is not enabled. */
 function knownFromWire(update: wire.SessionUpdate, unstable: UnstableFeatures): Known | undefined {
   if (!isKnown(update, unstable)) return undefined;
   update satisfies { sessionUpdate: Known["sessionUpdate"] };

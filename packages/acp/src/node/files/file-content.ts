@@ -47,7 +47,7 @@ export function readContentSync(fd: number, size: bigint, options: ContentOption
   }
 }
 
-/** Equal bytes have equal versions. It names the format too, so that a write against it need not read the file for that. */
+/** Equal bytes have equal versions. A version also has the format, so that a write that expects it need not read the file. */
 export function contentVersion(bytes: Uint8Array): string {
   // loaded on first use: 6 ms
   const { hash } = process.getBuiltinModule("node:crypto");
@@ -55,7 +55,7 @@ export function contentVersion(bytes: Uint8Array): string {
   return `sha256-${hash("sha256", bytes, "base64url")}${byteOrderMark ? "+bom" : ""}${crlf ? "+crlf" : ""}`;
 }
 
-/** The format in a version. Undefined for what is not one of ours. */
+/** The format in a version. Undefined for a text that is not one of our versions. */
 export function formatIn(version: string): TextFormat | undefined {
   const [whole, mark, crlf] = /^sha256-[\w-]{43}(\+bom)?(\+crlf)?$/.exec(version) ?? [];
   return whole === undefined ? undefined : { byteOrderMark: mark !== undefined, crlf: crlf !== undefined };

@@ -1,4 +1,4 @@
-// Stores commands, their outcomes, and how far principals have read; functions that write are called inside a change.
+// Stores commands, their outcomes, and how far principals have read. Call functions that write inside `Database.change`.
 
 import { isSameJson, keyReused } from "../../log/store-rules.ts";
 import type { Command, SettledCommand, StoredCommand, StoredSession } from "../../model/store.ts";
@@ -22,10 +22,10 @@ function storedCommand([number, time, key, principal, body, outcome]: List): Sto
   };
 }
 
-/** A command that is stored, or what the check threw. */
+/** The stored command, or the error that the check threw. */
 type Submitted = { readonly command: StoredCommand; readonly isNew: boolean } | { readonly refusal: unknown };
 
-/** Stores the command unless it is there already. Returns what the check throws: it must not end the transaction of others. */
+/** Stores the command unless it is there already. Returns the error of the check: throwing it would end the transaction of others. */
 export function submit(
   db: Database,
   session: SessionRow,

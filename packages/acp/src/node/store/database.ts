@@ -22,7 +22,7 @@ interface Change {
 /** How a store uses its file. */
 export interface DatabaseUse {
   readonly path: string;
-  /** Sees only the sessions of this tenant. */
+  /** Only the sessions of this tenant are visible. */
   readonly tenant: string;
   /** Whether every transaction waits for the disk. */
   readonly isSynced: boolean;
@@ -52,7 +52,7 @@ export class Database {
     this.#file = identityOf(path);
   }
 
-  /** Changes whenever another connection has stored something. */
+  /** A value that differs after another connection has stored something. */
   get version(): unknown {
     return this.get("PRAGMA data_version")?.["data_version"];
   }
@@ -144,7 +144,7 @@ export class Database {
     try {
       this.#checkOpen();
       checkSameFile(this.path, this.#file);
-      // not possible inside the transaction
+      // before BEGIN: the setting cannot be changed inside a transaction
       if (isSynced) this.#db.exec(synced);
       this.#db.exec("BEGIN IMMEDIATE");
       hasBegun = true;

@@ -40,12 +40,12 @@ const insertEntry = `INSERT INTO entry (session, is_spoken, ${entryColumns}) VAL
 /** The path of a long text in its entry, and its hash. */
 type TextReference = [path: LongText["path"], hash: string];
 
-/** The hashes of a tenant are its own: one tenant learns nothing of another one's texts. */
+/** Each tenant has its own hashes, so that no tenant learns anything about the texts of another. */
 function hashOf(text: string, tenant: string): string {
   return hash("sha256", tenant === "" ? text : `${tenant}\0${text}`, "hex");
 }
 
-/** Inside a change. The session's row is left to the caller. */
+/** Call it inside a change. The caller updates the row of the session. */
 export function addEntries(db: Database, key: number, entries: readonly NewEntry[]): void {
   for (const { entry, crc, blobs, body, longTexts } of entries) {
     for (const { hash, text } of longTexts) {

@@ -2,9 +2,9 @@
 
 import { type FSWatcher, watch } from "node:fs";
 
-/** The file system's hint may be lost: look at least this often. */
+/** Events of the file system may be lost, so it looks at least this often. */
 const lookEveryMs = 1_000;
-/** The hint comes while a transaction is being written: look again until it is there. */
+/** The event may come while a transaction is still being written, so it looks again after these times. */
 const againAfterMs = [1, 5, 25, 125] as const;
 
 /**
@@ -30,7 +30,7 @@ export class FileWatch {
     this.#watcher?.close();
   }
 
-  /** Many hints come with one transaction: each starts the attempts again, and one at a time is under way. */
+  /** Each event starts the attempts again. Many events come with one transaction, so only one timer runs at a time. */
   #hinted(): void {
     this.#attempt = 0;
     this.#next ??= setTimeout(() => this.#tryAgain(), 0);
@@ -44,7 +44,7 @@ export class FileWatch {
   }
 }
 
-/** Undefined where the file cannot be watched. */
+/** Undefined if the file cannot be watched. */
 function watcherOf(path: string, changed: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, { persistent: false }, changed);

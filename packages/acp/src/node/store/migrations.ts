@@ -1,7 +1,7 @@
 // The tables of the store, version by version.
 
 /**
- * The value of a text field of the record; null where there is none. Programs that do not know the column write the record
+ * SQL for a text field of the record; null if there is none. Programs that do not know the column also write the record, so it is
  * too.
  */
 function ofRecord(field: string): string {
@@ -201,8 +201,8 @@ export const migrations: readonly Migration[] = [
     `,
   },
   {
-    // Sessions of several tenants, epochs, the state at the end of the log, commands. Programs that know only 2.0 use the file
-    // too: their statements still mean the same, and the triggers do what these leave out.
+    // Adds tenants, epochs, the state at the end of the log, and commands. Programs that know only 2.0 can still use the file:
+    // their statements mean the same as before, and the triggers do what these statements leave out.
     version: 2_001,
     sql: logTables,
   },

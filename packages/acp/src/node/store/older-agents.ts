@@ -1,10 +1,10 @@
-// Fills in which session of which agent a session is, in rows of older versions.
+// Fills in `agent` and `agentSessionId` in rows that older versions wrote.
 
 import { isObject } from "../../base/objects.ts";
 import type { Database } from "./database.ts";
 import { sessionOfAgent } from "./session-rows.ts";
 
-/** As the index `session_without_agent` has it. */
+/** The same condition as in the index `session_without_agent`. */
 const withoutAgent =
   "agent IS NULL AND (CASE WHEN json_valid(record) THEN json_type(record, '$.data.agent.name') END) = 'text'";
 
@@ -13,8 +13,8 @@ export function hasOlderAgents(db: Database): boolean {
 }
 
 /**
- * Inside a change. Older versions of the history kept the agent in `data` alone. Where several sessions have the same session of
- * an agent, it belongs to the newest.
+ * Call it inside a change. Older versions of the history kept the agent only in `data`. If several sessions name the same session
+ * of an agent, it belongs to the newest.
  */
 export function fillOlderAgents(db: Database): void {
   const rows = db.lists(
@@ -35,7 +35,7 @@ export function fillOlderAgents(db: Database): void {
   }
 }
 
-/** Takes the agent's session from an older one. */
+/** Whether no newer session has this session of the agent. Takes it from an older one. */
 function isNewest(db: Database, agent: string, agentSessionId: string, updatedAt: number): boolean {
   const other = sessionOfAgent(db, agent, agentSessionId);
   if (other === undefined) return true;

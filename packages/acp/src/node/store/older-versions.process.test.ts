@@ -20,33 +20,37 @@ import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 240_000 };
 
-test("a file that version 1.0 wrote is read as it was, and goes on under its numbers", patience, async () => {
-  const path = freshPath();
-  olderFile(path, 1_000);
-  const record = recordOf("a", { title: "old", principal: "ada" });
-  withSqlite(path, (db) => {
-    db.prepare(
-      `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
+test(
+  "a file that version 1.0 wrote keeps its entries, and new ones continue its numbers",
+  patience,
+  async () => {
+    const path = freshPath();
+    olderFile(path, 1_000);
+    const record = recordOf("a", { title: "old", principal: "ada" });
+    withSqlite(path, (db) => {
+      db.prepare(
+        `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
          VALUES ('a', ?, ?, ?, 0, 2, 0, 0)`,
-    ).run(record.cwd, record.updatedAt, JSON.stringify(record));
-    for (const seq of [1, 2]) {
-      const { text, tag: _, ...entry } = promptAt(seq);
-      const body = JSON.stringify({ ...entry, ...JSON.parse(text) });
-      db.prepare("INSERT INTO entry (session, seq, is_spoken, crc, body) VALUES (1, ?, 1, ?, ?)").run(
-        ...[seq, crc32(body), body],
-      );
-    }
-  });
-  const store = sqliteStore({ path });
-  assert.deepEqual(await collect(store, "a"), promptsFrom(1, 2));
-  assert.deepEqual(await recordIn(store, "a"), record);
-  assert.deepEqual(await idsOf(store, { principal: "ada", text: "prompt 2" }), ["a"]);
-  await writerOf(store, await store.claim("a")).append([promptAt(3)]);
-  assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
-  assert.deepEqual(await store.verify(), []);
-  await store.close();
-  assert.ok(existsSync(`${path}.v1.0.bak`));
-});
+      ).run(record.cwd, record.updatedAt, JSON.stringify(record));
+      for (const seq of [1, 2]) {
+        const { text, tag: _, ...entry } = promptAt(seq);
+        const body = JSON.stringify({ ...entry, ...JSON.parse(text) });
+        db.prepare("INSERT INTO entry (session, seq, is_spoken, crc, body) VALUES (1, ?, 1, ?, ?)").run(
+          ...[seq, crc32(body), body],
+        );
+      }
+    });
+    const store = sqliteStore({ path });
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 2));
+    assert.deepEqual(await recordIn(store, "a"), record);
+    assert.deepEqual(await idsOf(store, { principal: "ada", text: "prompt 2" }), ["a"]);
+    await writerOf(store, await store.claim("a")).append([promptAt(3)]);
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
+    assert.deepEqual(await store.verify(), []);
+    await store.close();
+    assert.ok(existsSync(`${path}.v1.0.bak`));
+  },
+);
 
 test("a file that version 2.0 wrote keeps its sessions, forks and cursors", patience, async () => {
   const path = freshPath();
@@ -85,7 +89,7 @@ test("a file that version 2.0 wrote keeps its sessions, forks and cursors", pati
 
 const older = `import { olderProgram } from ${JSON.stringify(import.meta.resolve("../../../test/support/older-program.ts"))};`;
 
-/** Appends one entry after another and says its number, until it is told to stop. */
+/** Appends one entry after another and prints its number, until it is told to stop. */
 const appending = `
   ${older}
   const old = olderProgram(path);
@@ -137,7 +141,7 @@ test(
       await writer.append([promptAt(last + 1)]);
       const { entries, cursor } = await entriesFrom(events, last + 1);
       assert.deepEqual(entries, promptsFrom(1, last + 1));
-      // the older program takes the session when it is free, and is a holder like any other
+      // the older program claims the session when it is free, and is then a holder like any other
       await store.release(writer.claim);
       const second = storeProcess(path, appending);
       try {

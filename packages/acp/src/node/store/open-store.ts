@@ -55,7 +55,7 @@ import { indexStep, matchesOf, matchIn, searchIndex } from "./text-index.ts";
 /** Pages to return to the file system after a deletion, in a few milliseconds. */
 const vacuumedPages = 2_000;
 
-/** Rows that a list by text looks at together. */
+/** The number of rows that a list by text reads at a time. */
 const rowsByText = 200;
 
 export async function openStore(options: SqliteStoreOptions): Promise<OpenStore> {
@@ -71,7 +71,7 @@ export async function openStore(options: SqliteStoreOptions): Promise<OpenStore>
   }
 }
 
-/** Without room or while another process writes, they are filled the next time. */
+/** If the disk is full or another process writes, they are filled in the next time. */
 async function fillAgents(db: Database, { log }: SqliteStoreOptions): Promise<void> {
   if (!hasOlderAgents(db)) return;
   try {
@@ -173,7 +173,7 @@ export class OpenStore {
     return this.#touching(record.sessionId, () => {
       const source = knownSession(this.#db, sessionId);
       const baseSeq = lastEndUpTo(this.#db, source, options.atSeq ?? source.lastSeq);
-      // skip those without entries of their own up to there
+      // skips sources that have no entries of their own up to `baseSeq`
       let parent: SessionRow | undefined = source;
       while (parent !== undefined && baseSeq <= parent.baseSeq)
         parent = parent.parent === undefined ? undefined : sessionByKey(this.#db, parent.parent);
@@ -263,7 +263,7 @@ export class OpenStore {
     this.followers.close();
   }
 
-  /** Makes a change of a session, and says so. */
+  /** Changes a session, and tells those who follow it. */
   async #touching<T>(sessionId: string, make: () => T, isSynced?: boolean): Promise<T> {
     const result = await this.#db.change(make, isSynced);
     this.followers.touched(sessionId);

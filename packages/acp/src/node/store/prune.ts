@@ -1,15 +1,15 @@
-// Removes what deletions leave, in steps.
+// Removes the entries of deleted sessions, in steps.
 
 import type { Database } from "./database.ts";
 import { removeEntries } from "./entry-rows.ts";
 import { unindex } from "./text-index.ts";
 
-/** The limits of one step of a deletion, which takes about ten milliseconds, because FTS5 takes seconds for a long session. */
+/** The limits of one step of a deletion. A step takes about ten milliseconds; FTS5 would take seconds for a whole long session. */
 const stepEntries = 1_000;
 const stepMessages = 8;
 
 /**
- * Removes some entries of deleted sessions that no fork needs, inside a change. Returns whether more may be left. After
+ * Removes some entries of deleted sessions that no fork needs. Call it inside a change. Returns whether more may be left. After
  * a crash the next deletion removes the rest.
  */
 export function pruneStep(db: Database): boolean {

@@ -8,14 +8,14 @@ import { decodeRow, entryColumns } from "./entry-rows.ts";
 import { damagedSession, findSession, type SessionRow, sessionByKey } from "./session-rows.ts";
 import { StoreError } from "./store-error.ts";
 
-/** The entries whose rows belong to one session. */
+/** A range of entries whose rows belong to one session. */
 export interface Segment {
   readonly key: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** The sessions whose rows hold the entries of this one, in order. */
+/** The segments that hold the entries of a session, in order: those of its sources, then its own. */
 export function segmentsOf(db: Database, session: SessionRow): Segment[] {
   const segments: Segment[] = [];
   let row: SessionRow | undefined = session;
@@ -56,7 +56,7 @@ async function* pagesForwards(
     const { entries, damage } = pageOf(db, session, next, () =>
       rowsOf(db, key, sql, next, last, wanted.size),
     );
-    // the entries before the damage first
+    // yields the entries before the damage, then throws
     if (entries.length > 0) yield entries;
     if (damage !== undefined) throw damage;
     if (entries.length === 0) throw missing(db, session, next);
@@ -76,7 +76,7 @@ async function* pagesBackwards(
   while (first <= last) {
     const sql = "seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?";
     const rows = () => rowsOf(db, key, sql, first, last, wanted.size).reverse();
-    // the page begins with the first entry that is there
+    // undefined: the page begins with whatever entry is found
     const { entries, damage } = pageOf(db, session, undefined, rows);
     if (damage !== undefined) throw damage;
     if (endOf(entries) < last) throw missing(db, session, last);
@@ -86,7 +86,7 @@ async function* pagesBackwards(
   }
 }
 
-/** The entry of a segment that is, or covers, a number. */
+/** The number of the entry of a segment that has or covers a number. */
 function startOf(
   db: Database,
   key: number,
@@ -96,11 +96,11 @@ function startOf(
     "SELECT seq, through FROM entry WHERE session = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1";
   const [row] = db.lists(sql, key, from, at);
   const [seq, through] = row ?? [];
-  // where an entry is missing, the reading begins with the damage
+  // if the entry is missing, reading begins there and reports the damage
   return row !== undefined && Number(through ?? seq) >= at ? Number(seq) : at;
 }
 
-/** The end of a fork: the last entry that ends at or before a number. */
+/** The last number of a fork at `seq`: that of the last entry that ends at or before it. */
 export function lastEndUpTo(db: Database, session: SessionRow, seq: number): number {
   if (seq >= session.lastSeq) return session.lastSeq;
   const segment = segmentsOf(db, session).find(({ from, to }) => from <= seq && seq <= to);
@@ -110,7 +110,7 @@ export function lastEndUpTo(db: Database, session: SessionRow, seq: number): num
   return Number(row?.[0] ?? start) === seq ? seq : start - 1;
 }
 
-/** The entries after a number, at most one page: what `tail` has next. */
+/** The entries after a number, at most one page, for `tail`. */
 export function entriesAfter(
   db: Database,
   session: SessionRow,
@@ -136,13 +136,13 @@ function rowsOf(db: Database, key: number, condition: string, ...values: number[
   return db.lists(`SELECT ${entryColumns} FROM entry WHERE session = ? AND ${condition}`, key, ...values);
 }
 
-/** The entries of a page that follow each other, and what is wrong with the next one. */
+/** The entries of a page up to the first damage, and the damage. */
 interface Page {
   readonly entries: readonly StoredEntry[];
   readonly damage: unknown;
 }
 
-/** `first` is the number that the page must begin with. */
+/** `first` is the number with which the page must begin. Undefined allows any. */
 function pageOf(db: Database, session: SessionRow, first: number | undefined, read: () => List[]): Page {
   const entries: StoredEntry[] = [];
   let next = first;
@@ -179,7 +179,7 @@ function entryOf(db: Database, session: SessionRow, row: List, expected: number)
   try {
     if (row[0] !== expected) throw new SyntaxError("it is missing");
     const entry = decodeRow(db, row);
-    // in older rows the entry has its own number
+    // entries in older rows contain their number
     if (entry.seq !== expected) throw new SyntaxError(`it calls itself ${entry.seq}`);
     return entry;
   } catch (error) {

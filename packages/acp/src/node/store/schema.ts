@@ -32,7 +32,7 @@ export async function migrate(
   steps: readonly Migration[] = migrations,
 ): Promise<void> {
   if (schemaVersion(db) >= latest(steps)) return;
-  // a table that others refer to is rebuilt; without effect inside the transaction
+  // A migration rebuilds a table that others refer to. The pragma has no effect inside a transaction.
   db.exec("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE");
   try {
     // another process may have migrated it while this one waited for the lock

@@ -1,4 +1,4 @@
-// Claims of sessions: who may append, by the epoch alone. Functions that write are called inside a change.
+// Claims of sessions. The epoch alone decides who may append. Call functions that write inside `Database.change`.
 
 import { randomBytes } from "node:crypto";
 import { fenced, heldElsewhere, unknownSession } from "../../log/store-rules.ts";
@@ -15,12 +15,12 @@ export function holdingFrom(now: number, leaseMs: number | undefined): Holding {
   return { holder: thisProcess(), since: now, leaseUntil: leaseMs === undefined ? undefined : now + leaseMs };
 }
 
-/** Gives the session a new epoch. Throws when somebody holds it, unless `takeOver`. */
+/** Gives the session a new epoch. Throws if somebody holds it, unless `takeOver` is set. */
 export function claim(db: Database, row: SessionRow, { leaseMs, takeOver = false }: ClaimOptions): Claim {
   if (!takeOver) checkFree(row);
   const { key, id = "", lastSeq } = row;
   const { holder, since, leaseUntil } = holdingFrom(Date.now(), leaseMs);
-  // claims under which nothing was appended leave no trace
+  // removes the rows of claims under which nothing was appended
   db.run("DELETE FROM epoch WHERE session = ? AND after = ?", key, lastSeq);
   const nonce = randomBytes(4).toString("hex");
   const { key: epoch } = db.run(
@@ -29,7 +29,7 @@ export function claim(db: Database, row: SessionRow, { leaseMs, takeOver = false
     nonce,
     lastSeq,
   );
-  // in one statement: the triggers for older programs go by it
+  // in one statement, because the triggers for older programs depend on it
   db.run(
     `UPDATE session SET epoch = ?, holder_pid = ?, holder_started = ?, holder_since = ?, lease_until = ?
        WHERE key = ?`,
@@ -47,7 +47,7 @@ export function claimOf(sessionId: string, epoch: number, until: number | undefi
   return { sessionId, epoch, ...(until === undefined ? {} : { until }) };
 }
 
-/** Throws when somebody else than the holder of `own` holds the session. */
+/** Throws if the session is held under another claim than `own`. */
 export function checkFree({ id = "", epoch, holder, leaseUntil }: SessionRow, own?: Claim): void {
   if (holder === undefined || epoch === own?.epoch) return;
   const isHeld = leaseUntil === undefined ? isAlive(holder) : leaseUntil > Date.now();
@@ -60,7 +60,7 @@ function isSame(one: { pid: number; started: string }, other: { pid: number; sta
   return one.pid === other.pid && one.started === other.started;
 }
 
-/** Throws when the session was claimed again, or released. */
+/** Throws if the session was claimed again, or released. */
 export function checkHeld(db: Database, { sessionId, epoch }: Claim): SessionRow {
   const row = findSession(db, sessionId);
   if (row === undefined) throw unknownSession(sessionId);
@@ -85,7 +85,7 @@ export function release(db: Database, { sessionId, epoch }: Claim): void {
   );
 }
 
-/** Removes the session's id and record. Throws when somebody else than the holder of the claim holds it. */
+/** Removes the session's id and record. Throws if the session is held under another claim than `own`. */
 export function unlinkSession(db: Database, sessionId: string, own: Claim | undefined): void {
   const row = findSession(db, sessionId);
   if (row === undefined) return;

@@ -33,7 +33,7 @@ export interface SessionRow {
   readonly lastSeq: number;
   readonly epoch: number;
   readonly holder: (Claimant & { readonly since: number }) | undefined;
-  /** When the claim ends. Undefined: with the process of the holder. */
+  /** When the lease ends. Undefined: when the holder's process ends. */
   readonly leaseUntil: number | undefined;
   readonly state: string | undefined;
   readonly position: number | undefined;
@@ -90,7 +90,7 @@ export function knownSession(db: Database, sessionId: string): SessionRow {
   return row;
 }
 
-/** Where a session's entries come from, and how it begins. */
+/** The source of a new session's entries, its first state and its holder. */
 export interface NewSession {
   readonly parent: number | undefined;
   readonly baseSeq: number;

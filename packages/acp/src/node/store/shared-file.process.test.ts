@@ -16,7 +16,7 @@ import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: inSoak(240_000, 1_800_000) };
 
-/** Takes the session again and again, appends a few batches each time, and says each entry that was acknowledged. */
+/** Claims the session again and again, appends a few batches each time, and prints each entry that was acknowledged. */
 function fighting(name: string): string {
   return `
     const store = sqliteStore({ path, busyTimeoutMs: 60_000 });
@@ -42,7 +42,7 @@ function fighting(name: string): string {
   `;
 }
 
-/** Follows the session from a cursor, and says what it gets. */
+/** Follows the session from a cursor, and prints what it gets. */
 function following(cursor: string | undefined): string {
   return `
     const store = sqliteStore({ path, busyTimeoutMs: 60_000 });
@@ -53,7 +53,7 @@ function following(cursor: string | undefined): string {
   `;
 }
 
-/** The same numbers in each run. */
+/** A generator of random numbers that are the same in each run. */
 function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -63,7 +63,7 @@ function sequence(seed: number): (below: number) => number {
 }
 
 test(
-  "writers that fight and are killed at any moment lose nothing that was acknowledged, and readers see all of it once",
+  "writers that compete and are killed at any moment lose nothing that was acknowledged, and readers see all of it once",
   patience,
   async () => {
     const path = freshPath();

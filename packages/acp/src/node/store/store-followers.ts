@@ -1,4 +1,4 @@
-// Follows a store: `tail`, `commands` and `changes`, across processes.
+// Implements `tail`, `commands` and `changes`, across processes.
 
 import { rangeOf, readableCursor } from "../../log/store-rules.ts";
 import { agreedSeq, cursorText, following, placeOf, Wakers } from "../../log/store-tail.ts";
@@ -9,7 +9,7 @@ import { FileWatch } from "./file-watch.ts";
 import { entriesAfter } from "./read-entries.ts";
 import { epochsOf, findSession, knownSession } from "./session-rows.ts";
 
-/** The last rows of the file, to find those that another process has added. */
+/** The last rows that were seen in the file. Rows after them were added by another process. */
 interface Marks {
   readonly entry: number;
   readonly command: number;
@@ -33,13 +33,13 @@ export class StoreFollowers {
     this.#db = db;
   }
 
-  /** Says that this process has changed a session. */
+  /** Call it when this process has changed a session. */
   touched(sessionId: string): void {
     this.#waiting.get(sessionId)?.wake();
     if (this.#unread.size > 0) this.#hint([sessionId]);
   }
 
-  /** Those that wait find the store closed. */
+  /** Wakes all followers, which then find that the store is closed. */
   close(): void {
     this.#isClosed = true;
     this.#watch?.close();
@@ -148,7 +148,7 @@ export class StoreFollowers {
     }
   }
 
-  /** The file is watched while somebody follows. */
+  /** Watches the file while somebody follows. */
   #start(): void {
     this.#count++;
     if (this.#watch !== undefined || this.#isClosed) return;
@@ -167,7 +167,7 @@ export class StoreFollowers {
     try {
       return this.#look();
     } catch {
-      // those that wait get the error
+      // wakes the followers, which then get the error
       this.#wakeAll();
       return true;
     }

@@ -40,7 +40,7 @@ type Call = { readonly on: Id; readonly store: number } & (
 
 interface ModelSession {
   entries: StoredEntry[];
-  /** The claims so far; the last one counts. */
+  /** The claims so far. Only the last one is valid. */
   readonly claims: Claim[];
   hold: "none" | "lease over" | "held";
   position: number | undefined;
@@ -49,7 +49,7 @@ interface ModelSession {
   last:
     | { readonly claim: Claim; readonly after: number; readonly entries: readonly StoredEntry[] }
     | undefined;
-  /** Cursors, and how many numbers are before each. */
+  /** Cursors, and the number of entries before each. */
   readonly cursors: { readonly cursor: string; readonly seq: number }[];
 }
 
@@ -118,7 +118,7 @@ function endOf(entries: readonly StoredEntry[]): number {
   return last?.through ?? last?.seq ?? 0;
 }
 
-/** What a call must end with: undefined, or the reason of the refusal. */
+/** How a call must end: undefined if it succeeds, else the reason of the refusal. */
 class Model {
   readonly sessions = new Map<Id, ModelSession>();
   #count = 0;
@@ -156,7 +156,7 @@ class Model {
         const { claim, after, entries } = session.last;
         const isHolder = claim === session.claims.at(-1) && session.hold !== "none";
         const again = reasonOf(store.append(claim, after, entries, { position: -1 }));
-        // an append of nothing is no repetition: it changes the rest
+        // an append without entries never counts as a repetition, because it may change the state
         if (entries.length === 0 && isHolder && after === endOf(session.entries)) session.position = -1;
         const isThere = entries.length > 0 || after === endOf(session.entries);
         assert.equal(await again, isHolder ? (isThere ? undefined : "out_of_sequence") : "fenced");

@@ -7,7 +7,7 @@ import type { SessionStore } from "../../model/store.ts";
 export interface SqliteStoreOptions {
   /** The absolute path of the database file. It and its directories are created if missing, for this user only. */
   readonly path: string;
-  /** Sessions of different tenants know nothing of each other, also under the same id. Default "". */
+  /** A store sees only the sessions of its tenant. Two tenants may use the same session id. Default "". */
   readonly tenant?: string | undefined;
   /**
    * "normal" (default): acknowledged writes survive a crash of the process; a power cut may lose the commits since the

@@ -140,10 +140,10 @@ export function searchIndex(db: Database, query: string, options: SearchOptions)
   return hits;
 }
 
-/** The messages that match, by the key of the session whose rows they are; the last one first. */
+/** The messages that match, the last one first, by the key of the session that has their rows. */
 export type Matches = ReadonlyMap<number, readonly { readonly id: number; readonly seq: number }[]>;
 
-/** Undefined without a word. */
+/** Undefined if the query has no word. */
 export function matchesOf(db: Database, query: string): Matches | undefined {
   const match = matchExpression(query);
   if (match === undefined) return undefined;
@@ -159,7 +159,7 @@ export function matchesOf(db: Database, query: string): Matches | undefined {
   return found;
 }
 
-/** The last message of a session that matches, also one that it has from the source of a fork. */
+/** The last message of a session that matches. It may come from the source of a fork. */
 export function matchIn(
   db: Database,
   matches: Matches,

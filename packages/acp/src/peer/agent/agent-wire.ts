@@ -74,7 +74,7 @@ export interface AgentWireOptions
   readonly forwards?: boolean;
   /** The agent behind this one. */
   readonly successor?: Successor;
-  /** Whom the client speaks for. */
+  /** The principal of the connection, for which the client speaks. */
   readonly principal?: string;
 }
 

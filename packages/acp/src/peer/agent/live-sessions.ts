@@ -32,7 +32,7 @@ export class LiveSessions {
   readonly order = new SessionOrder();
   readonly #definition: AgentDefinition;
   readonly #live = new Map<string, LiveSession>();
-  /** All of them, by their ids. */
+  /** All live sessions, by their ids. */
   readonly all: ReadonlyMap<string, LiveSession> = this.#live;
   /** Sessions that were live and are not released yet. */
   readonly #ending = new Map<string, Promise<void>>();

@@ -149,7 +149,7 @@ test("a live session is its principal's also where the store forgets whose it is
   await made.close();
 });
 
-test("a handler sees who has sent its prompt, and the history says who said what", async () => {
+test("a handler sees who sent its prompt, and the history has the author of each message", async () => {
   for (const principal of ["one", undefined]) {
     const seen: unknown[] = [];
     const made = agent({

@@ -41,7 +41,7 @@ function filesThatRan(profiler: Session): string[] {
 /** What the validators of both versions share was part of each of them when the files were first counted. */
 const shared = new URL("../../validation/shapes.gen.ts", import.meta.url).href;
 
-/** A store counts as one file: applications bring their own. */
+/** A store counts as one file, because applications bring their own. */
 const storeFile = /^log\/(?!log-writer).*/;
 
 /** It was 47 and 45 once. In version 2 the answer and the echo of the message leave before the handler starts. */

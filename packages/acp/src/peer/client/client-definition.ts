@@ -39,8 +39,8 @@ export interface ClientDefinition {
   /**
    * Decides permission requests, file accesses, commands and calls of `tools` before `requestPermission`, `files` and
    * `terminals` are called. Only v1 agents use the client's files and terminals. When an agent acts by itself, the policy sees
-   * only its permission requests. A policy may bring `files` and `terminals` itself. Default: every permission request goes to `requestPermission`, and `files` and `terminals` are
-   * used without asking.
+   * only its permission requests. A policy may provide files and terminals itself. They are used where you give no `files` and
+   * `terminals`. Default: every permission request goes to `requestPermission`, and `files` and `terminals` are used without asking.
    */
   readonly policy?: ClientPolicy | undefined;
   /**
@@ -64,7 +64,7 @@ export interface ClientDefinition {
    * The files that agents may read and write: one object for all sessions, or a function that creates one per session,
    * which is closed with the session. An object with only `readText` offers no writing; with only `writeText`, no reading.
    * Only v1 agents use them; others use the file system directly. `localFiles` of `@parley/acp/node` confines agents to its
-   * `roots`. Null offers none, also where `policy` has files. Default: those of `policy`, else none.
+   * `roots`. Null offers none, even if `policy` has files. Default: those of `policy`, else none.
    */
   readonly files?: (ClientFiles | ((session: ClientSession) => ClientFiles)) | null | undefined;
   /**

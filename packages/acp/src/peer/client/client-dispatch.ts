@@ -257,7 +257,7 @@ export class ClientDispatch {
     if (session === undefined) throw noSession();
     const services = this.#servicesOf(session);
     const { op } = service;
-    // before its turn among the large answers: the user may take long to answer
+    // asks before the read waits for its turn among the large answers, because the user may take long to answer
     const run = await services.permitted(op, request);
     return op.op === "read" || op.op === "output" ? this.#large.give(request, run) : run();
   }

@@ -301,7 +301,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   #apply(update: SessionUpdate): void {
-    // what a history replays was decided on before
+    // the policy has already decided about the updates of a replayed history
     if (!this.isReplaying) this.#settings.policy.observe(this, update);
     if (update.sessionUpdate === "state_update") {
       this.#state = update.state as SessionState; // the decoder has checked it: a custom one begins with "_"

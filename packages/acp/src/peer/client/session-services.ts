@@ -37,7 +37,7 @@ export class SessionServices {
   readonly #pushed = new Map<string, PushedOutput>();
   #closed = false;
   readonly #permit: Permit | undefined;
-  /** What a policy guards itself. */
+  /** The services of the policy, which decides about their operations itself. */
   readonly #guarded: readonly unknown[];
 
   /** Closes what was made for this session alone, when it ends. */
@@ -54,7 +54,7 @@ export class SessionServices {
     this.#permit = permissions.permit;
     const guarded =
       files === undefined || terminals === undefined ? permissions.services(session) : undefined;
-    // null: none, also where the policy has some
+    // null: no files, even if the policy has some
     const own = typeof files === "function" ? files(session) : (files ?? undefined);
     this.#files = files === undefined ? guarded?.files : own;
     this.#terminals =

@@ -42,7 +42,7 @@ export class AgentStage implements Stage {
   #canLoad = false;
   /** The params that opened each session, to open it again. */
   readonly #sessions = new Map<string, Readonly<Record<string, unknown>>>();
-  /** Sessions that the agent which runs now does not have yet. What comes for one waits until it is open again. */
+  /** Sessions that were open before the agent was restarted. Messages for each wait until it is open again. */
   readonly #lost = new Map<string, WaitingRoom>();
   #version: number | undefined;
   readonly #facts = acpFacts(() => this.#version);
@@ -90,13 +90,13 @@ export class AgentStage implements Stage {
     if (call.method === "initialize") return this.#introduce(call, taker);
     const sessionId = this.#facts.session(call.params);
     const { session } = methodTable.get(call.method) ?? {};
-    // what opens a session, or ends it, needs nothing before it
+    // a request that opens or ends a session need not wait for it
     const isFree = session === "attaches" || session === "closes";
     const lost = isFree || sessionId === undefined ? undefined : this.#lost.get(sessionId);
     return (lost ?? this.#room).request(call, this.#noting(call, sessionId, taker));
   }
 
-  /** Keeps what comes for a session until it is open again, which the first that comes asks for. */
+  /** Keeps the messages for a session until it is open again. The first message makes the agent open it. */
   #lostRoom(sessionId: string): WaitingRoom {
     let isOpening = false;
     const room = new WaitingRoom({
@@ -127,7 +127,7 @@ export class AgentStage implements Stage {
     if (method === "session/load") this.#loading.add(sessionId);
     this.#room.request(new Call(method, { ...params, sessionId }), ({ error }) => {
       this.#loading.delete(sessionId);
-      done(error as WireError | undefined); // as it came
+      done(error as WireError | undefined); // as: an error of the agent, passed on as it came
     });
   }
 

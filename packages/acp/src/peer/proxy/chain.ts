@@ -38,7 +38,7 @@ export interface ChainOptions {
   readonly editions: Editions | undefined;
   readonly log: Log;
   readonly watch: WatchHops | undefined;
-  /** Of a chain behind an agent: who is its client, and how many hops are before it. */
+  /** For a chain behind an agent: the name of its client, and the number of hops before it. */
   readonly firstHop?: { readonly from: string; readonly place: number };
 }
 

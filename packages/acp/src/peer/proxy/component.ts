@@ -35,9 +35,9 @@ export interface ChainComponent {
   readonly stallMs?: number;
 }
 
-/** A part as a chain runs it. */
+/** A component as a chain runs it. */
 export interface ChainStageComponent extends ChainComponent {
-  /** Of an agent: called when one of its sessions has been closed or deleted. */
+  /** Only for agents: called when one of its sessions has been closed or deleted. */
   readonly sessionEnded?: (sessionId: string) => void;
 }
 

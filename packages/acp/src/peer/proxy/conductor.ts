@@ -105,7 +105,7 @@ function startChain(transport: Transport, options: ChainOptions): Chain {
   return new Chain(transport, { ...options, components: joinedAgents(options), editions });
 }
 
-/** A chain speaks the editions of its agent: of the first one, which has the client. */
+/** The editions of a chain are those of its first agent, which the client talks to. */
 function editionsOf(components: readonly ChainComponent[]): Editions | undefined {
   const front = components.find(isAgent);
   // as: only an agent of agent() has editions

@@ -263,7 +263,7 @@ export class EditionReader {
     return this.#client.permission(this.#asked("session/request_permission", params), () => undefined).ask;
   }
 
-  /** A question of our own, and the update that ends what stands for it. */
+  /** The params of a question that a proxy asks, and the update that ends the tool call made for it. */
   asked(sessionId: string, ask: PermissionRequest) {
     const { params } = this.#agent.permission(sessionId, ask);
     return { params, over: (answer: PermissionOutcome) => this.#agent.permissionOver(ask, answer) };

@@ -13,7 +13,7 @@ export interface SeenSession {
   readonly reader: SessionReader;
   readonly seen: ProxiedSession<unknown>;
   readonly activity: Readonly<Activity>;
-  /** The agent has it. */
+  /** Whether the agent has opened the session. */
   isOpen: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Activity {
   asking: number;
 }
 
-/** A client may name any session: then the one that was named first is forgotten. A policy forgets none, and reads no more. */
+/** A client may name any number of sessions. Beyond this number the first one is forgotten. A policy forgets none, and keeps no more. */
 const maxSessions = 16_384;
 const maxIdLength = 1_024;
 
@@ -34,7 +34,7 @@ export class ProxiedSessions {
   readonly #make: ProxyDefinition<unknown>["session"];
   readonly #forgets: boolean;
   readonly #sessions = new Map<string, SeenSession>();
-  /** The params of questions of the agent, as they came. */
+  /** The params of each question of the agent, as they came. */
   readonly #asked = new WeakMap<PermissionRequest, object>();
 
   constructor(link: Link, { session, policy }: Pick<ProxyDefinition<unknown>, "session" | "policy">) {
@@ -94,7 +94,7 @@ export class ProxiedSessions {
     return session;
   }
 
-  /** It may be asked again, as it came. */
+  /** Keeps the params of a question, so that a proxy can ask it as it came. */
   asked(question: PermissionRequest, params: object): void {
     this.#asked.set(question, params);
   }
@@ -136,7 +136,7 @@ export class ProxiedSessions {
 
 const askMethod = "session/request_permission";
 
-/** What is no answer means no. */
+/** Reads the answer of a client. A malformed answer counts as "cancelled". */
 function answerOf(outcome: unknown, _meta: unknown): PermissionOutcome {
   const meta = isObject(_meta) ? { _meta } : {};
   if (!isObject(outcome) || outcome["outcome"] !== "selected" || typeof outcome["optionId"] !== "string")

@@ -25,8 +25,8 @@ export class Answer<Value> {
 }
 
 /**
- * Answers a request in place of the peer that it was sent to. A hook of `messages` may answer with a promise: what follows in the
- * session does not wait for it, as it waits for a hook that is async.
+ * Answers a request in place of the peer that it was sent to. A hook of `messages` may answer with a promise. Later messages of the
+ * session do not wait for the promise, but they wait for a hook that is async.
  *
  * @example
  * import { answer, proxy } from "@parley/acp/proxy";
@@ -119,8 +119,8 @@ export interface ProxiedSession<Data = undefined> {
   /** Sends a request to one side. Rejects with a `RequestError` if it fails. */
   request(to: Side, method: string, params: object): Promise<unknown>;
   /**
-   * Asks the user: the client shows the question and its options. A question that the hook `permission` was given is sent as the
-   * agent sent it. Withdraws the question when the signal aborts. Rejects with a `RequestError` if the client fails.
+   * Asks the user. The client shows the question and its options. A question that the hook `permission` got is sent as the
+   * agent sent it. The question is withdrawn when the signal aborts. Rejects with a `RequestError` if the client fails.
    */
   ask(
     question: PermissionRequest,

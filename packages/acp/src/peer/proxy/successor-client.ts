@@ -9,19 +9,19 @@ import { client } from "../client/client.ts";
 import type { ClientConnection } from "../client/client-connection.ts";
 import type { ClientSession } from "../client/session/client-session.ts";
 
-/** The session behind, at the connection that has it. */
+/** A session of the agent behind, and the connection that has it. */
 interface Behind {
   readonly agent: ClientConnection;
   readonly opening: Promise<ClientSession>;
 }
 
 export interface SuccessorClient extends Successor {
-  /** A session of the agent in front has ended: the session behind is closed. */
+  /** Call it when a session of the agent in front has ended. Closes the session of the agent behind. */
   ended(sessionId: string): void;
   close(): Promise<void>;
 }
 
-/** Starts the agent behind with the first prompt, and again with the first prompt after it has gone. */
+/** Starts the agent behind with the first prompt, and again with the first prompt after it has ended. */
 export function successorClient(name: string, start: () => Transport, log: Log): SuccessorClient {
   const fronts = new Map<string, SuccessorFront>();
   const sessions = new Map<string, Behind>();
@@ -55,7 +55,7 @@ export function successorClient(name: string, start: () => Transport, log: Log):
   const opened = async ({ sessionId, cwd, roots, mcpServers }: SuccessorSession): Promise<Behind> => {
     const agent = await connected();
     const known = sessions.get(sessionId);
-    // another connection does not know the session
+    // a later connection does not know the session
     if (known?.agent === agent) return known;
     const opening = agent.newSession({
       cwd,
@@ -87,13 +87,15 @@ export function successorClient(name: string, start: () => Transport, log: Log):
       sessions.delete(sessionId);
       void behind?.opening
         .then((session) => session.close())
-        .catch((error: unknown) => log("debug", "the session behind was not closed", { sessionId, error }));
+        .catch((error: unknown) =>
+          log("debug", "the session of the agent behind was not closed", { sessionId, error }),
+        );
     },
     close: async () => (await connecting?.catch(() => undefined))?.close(),
   };
 }
 
-/** The agent behind was started again, and cannot continue the session. */
+/** Whether the agent behind was started again and cannot continue the session. */
 function isLost({ error }: PromptResult): boolean {
   if (error?.kind === "session_not_found") return true;
   return isObject(error?.data) && error.data["reason"] === "session_lost";

@@ -74,7 +74,7 @@ export class WaitingRoom implements Port {
     this.fail(error);
   }
 
-  /** Answers what waits and is withdrawn by a cancel, each with its own answer. The last one first. */
+  /** Answers the waiting requests that a cancel ends, the last one first. `answerTo` returns the answer, or undefined to let one wait. */
   withdraw(answerTo: (method: string) => PassedAnswer | undefined): void {
     for (const waiting of [...this.#waiting].reverse()) {
       const answer = waiting.taker && answerTo(waiting.call.method);
@@ -119,7 +119,7 @@ export class WaitingRoom implements Port {
     else this.#host.wanted();
   }
 
-  /** False if it does not wait any more. */
+  /** Returns false if it does not wait any more. */
   #remove(waiting: Waiting): boolean {
     if (!this.#waiting.delete(waiting)) return false;
     this.#chars -= sizeOf(waiting);

@@ -17,14 +17,14 @@ import {
 const hour = 3_600_000;
 
 export function claims(promise: RegisterStoreTest, assert: ContractAssert): void {
-  promise("a session that somebody holds cannot be claimed, in the same process either", async (store) => {
+  promise("a session that somebody holds cannot be claimed, not even in the same process", async (store) => {
     const { append } = await createdWith(store, "a");
     assert.equal(await reasonOf(store.claim("a")), "session_held");
     assert.equal(await reasonOf(store.claim("a", { leaseMs: hour })), "session_held");
     await append([promptAt(1)]);
   });
 
-  promise("an unknown session cannot be claimed or renewed, and releasing it is fine", async (store) => {
+  promise("an unknown session cannot be claimed or renewed, and releasing it does nothing", async (store) => {
     const nobody = { sessionId: "nobody", epoch: 1 };
     await assert.rejects(store.claim("nobody"), { kind: "session_not_found" });
     await assert.rejects(store.claim("nobody", { takeOver: true }), { kind: "session_not_found" });
@@ -91,17 +91,20 @@ export function claims(promise: RegisterStoreTest, assert: ContractAssert): void
     await writerOf(store, claim).append([promptAt(2)]);
   });
 
-  promise("a lease that has ended gives the session away, but ends nothing by itself", async (store) => {
-    const ended = writerOf(store, await store.create(recordOf("a"), { leaseMs: 0 }));
-    await ended.append([promptAt(1)]);
-    const renewed = await store.renew(ended.claim, hour);
-    assert.equal(await reasonOf(store.claim("a")), "session_held");
-    await store.renew(renewed, 0);
-    const next = writerOf(store, await store.claim("a", { leaseMs: hour }));
-    assert.equal(await reasonOf(ended.append([promptAt(2)])), "fenced");
-    assert.equal(await reasonOf(store.renew(ended.claim, hour)), "fenced");
-    await next.append([promptAt(2)]);
-  });
+  promise(
+    "a session whose lease has ended can be claimed, but its holder can write until then",
+    async (store) => {
+      const ended = writerOf(store, await store.create(recordOf("a"), { leaseMs: 0 }));
+      await ended.append([promptAt(1)]);
+      const renewed = await store.renew(ended.claim, hour);
+      assert.equal(await reasonOf(store.claim("a")), "session_held");
+      await store.renew(renewed, 0);
+      const next = writerOf(store, await store.claim("a", { leaseMs: hour }));
+      assert.equal(await reasonOf(ended.append([promptAt(2)])), "fenced");
+      assert.equal(await reasonOf(store.renew(ended.claim, hour)), "fenced");
+      await next.append([promptAt(2)]);
+    },
+  );
 
   promise("a session that somebody else holds cannot be deleted", async (store) => {
     const { claim } = await createdWith(store, "a");
@@ -116,7 +119,7 @@ export function claims(promise: RegisterStoreTest, assert: ContractAssert): void
     assert.deepEqual(await idsOf(store), []);
   });
 
-  promise("what is not held can be read, changed, forked and deleted", async (store) => {
+  promise("a session that nobody holds can be read, changed, forked and deleted", async (store) => {
     const { claim } = await createdWith(store, "a", [promptAt(1)]);
     await store.release(claim);
     await store.patch("a", { title: "t" });
@@ -127,7 +130,7 @@ export function claims(promise: RegisterStoreTest, assert: ContractAssert): void
     assert.deepEqual(await idsOf(store), ["b"]);
   });
 
-  promise("a claim of a deleted session is none of another one under its id", async (store) => {
+  promise("a claim of a deleted session is not valid for a new session with the same id", async (store) => {
     const first = await createdWith(store, "a");
     await store.release(first.claim);
     await store.delete("a");
@@ -147,7 +150,7 @@ export function forks(promise: RegisterStoreTest, assert: ContractAssert): void 
   });
 
   promise(
-    "a fork begins with the entries and the config of its source, and both go on alone",
+    "a fork begins with the entries and the config of its source, and both then continue independently",
     async (store) => {
       const config = { model: "large", mode: "code" };
       const a = await createdWith(store, "a", promptsFrom(1, 3), { config, title: "source" });
@@ -165,7 +168,7 @@ export function forks(promise: RegisterStoreTest, assert: ContractAssert): void 
     },
   );
 
-  promise("a fork at an entry has nothing of what comes after it", async (store) => {
+  promise("a fork at an entry has no later entries of its source", async (store) => {
     const covering = { ...promptAt(3), through: 5 };
     const a = await createdWith(store, "a", [...promptsFrom(1, 2), covering, promptAt(6)]);
     const ends = [0, 1, 2, 2, 2, 5, 6, 6];
@@ -183,7 +186,7 @@ export function forks(promise: RegisterStoreTest, assert: ContractAssert): void 
   });
 
   promise(
-    "a fork of everything begins with the state of its source, one of a part without",
+    "a fork of all entries begins with the state of its source, and a fork of some entries without a state",
     async (store) => {
       const state = { seq: 3, settledSeq: 3, prompts: [], questions: [], config: {}, title: "t" };
       const a = await createdWith(store, "a");

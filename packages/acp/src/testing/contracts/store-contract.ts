@@ -21,9 +21,9 @@ import { changes, tails } from "./store-tail-contract.ts";
 
 const timeout = 60_000;
 
-/** What else the store of a contract suite can do. */
+/** Options of the contract suite for stores. */
 export interface StoreContractOptions {
-  /** Opens a second store that keeps what the first one keeps. Without it, the tests with two stores are left out. */
+  /** Opens a second store on the data of the first one. Without it, the tests with two stores are left out. */
   readonly reopen?: ((store: SessionStore) => SessionStore | Promise<SessionStore>) | undefined;
 }
 

@@ -44,7 +44,7 @@ export function appends(promise: RegisterStoreTest, assert: ContractAssert): voi
     await assert.rejects(store.append(nobody, 0, []), { kind: "session_not_found" });
   });
 
-  promise("an append that is refused stores nothing of its options either", async (store) => {
+  promise("an append that is refused does not store its options either", async (store) => {
     const { claim } = await createdWith(store, "a", promptsFrom(1, 2));
     const { number } = await store.submit("a", { key: "k", body: 1 });
     const options = { state, position: 9, settles: [{ number, outcome: "done" }] };
@@ -94,7 +94,7 @@ export function appends(promise: RegisterStoreTest, assert: ContractAssert): voi
     },
   );
 
-  promise("the end of the log is what the last append gave", async (store) => {
+  promise("the head has the state and the position of the last append", async (store) => {
     const { claim, append } = await createdWith(store, "a", promptsFrom(1, 2));
     await append([promptAt(3)], { state, position: 12.5 });
     const first = (await store.get("a"))?.head;
@@ -170,7 +170,7 @@ export function reads(promise: RegisterStoreTest, assert: ContractAssert): void 
     }
   });
 
-  promise("a read sees what was asked for before it", async (store) => {
+  promise("a read sees the appends that were called before it", async (store) => {
     const { append } = await createdWith(store, "a");
     const appending = append([promptAt(1)]);
     assert.equal((await store.get("a"))?.head.lastSeq, 1);
@@ -197,25 +197,22 @@ export function reads(promise: RegisterStoreTest, assert: ContractAssert): void 
     assert.deepEqual(await collect(store, "a", { isBackwards: true }), all);
   });
 
-  promise(
-    "an entry comes back as it was, also of a kind and a format that nobody knows yet",
-    async (store) => {
-      const later = JSON.stringify({ _later: { list: [1, null, "x"], deep: { on: true } } });
-      // what a later version of the library writes
-      const all: StoredEntry[] = [
-        { ...promptAt(1), text: later },
-        { format: 1, seq: 2, time: 3.5, kind: "_later", text: later },
-        { format: 7, seq: 3, time: 4, kind: "update", tag: "_later", text: later },
-      ];
-      await createdWith(store, "a", all);
-      assert.deepEqual(await collect(store, "a"), all);
-      assert.deepEqual(await collect(store, "a", 2), all.slice(1));
-      await store.fork("a", recordOf("b"));
-      assert.deepEqual(await collect(store, "b"), all);
-    },
-  );
+  promise("an entry comes back as it was, even if its kind and format are unknown", async (store) => {
+    const later = JSON.stringify({ _later: { list: [1, null, "x"], deep: { on: true } } });
+    // what a later version of the library writes
+    const all: StoredEntry[] = [
+      { ...promptAt(1), text: later },
+      { format: 1, seq: 2, time: 3.5, kind: "_later", text: later },
+      { format: 7, seq: 3, time: 4, kind: "update", tag: "_later", text: later },
+    ];
+    await createdWith(store, "a", all);
+    assert.deepEqual(await collect(store, "a"), all);
+    assert.deepEqual(await collect(store, "a", 2), all.slice(1));
+    await store.fork("a", recordOf("b"));
+    assert.deepEqual(await collect(store, "b"), all);
+  });
 
-  promise("a reader may stop early and sees what was there when it began", async (store) => {
+  promise("a reader may stop early, and sees the entries that were there when it began", async (store) => {
     const { append } = await createdWith(store, "a", promptsFrom(1, 600));
     for await (const page of store.read("a")) {
       assert.equal(page[0]?.seq, 1);

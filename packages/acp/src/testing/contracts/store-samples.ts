@@ -51,7 +51,7 @@ export async function collect(
   return all;
 }
 
-/** A claim, and appends under it after the entry that the first one follows. */
+/** A claim, and an `append` under it that takes `after` from the first entry. */
 export interface SampleWriter {
   readonly claim: Claim;
   append(entries: readonly StoredEntry[], options?: AppendOptions): Promise<void>;
@@ -95,7 +95,7 @@ export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
   return undefined;
 }
 
-/** Reads on until so many entries have come, or something else than entries. */
+/** Reads until this many entries have come, or another event. */
 export async function entriesFrom(
   events: AsyncIterator<TailEvent>,
   count: number,
@@ -114,7 +114,7 @@ export async function entriesFrom(
 /** Registers one test of a store. */
 export type RegisterStoreTest = (what: string, body: (store: SessionStore) => Promise<void>) => void;
 
-/** Registers one test of two stores that keep the same. */
+/** Registers one test of two stores on the same data. */
 export type RegisterSharedTest = (
   what: string,
   body: (one: SessionStore, other: SessionStore) => Promise<void>,

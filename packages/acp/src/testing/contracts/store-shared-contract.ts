@@ -1,4 +1,4 @@
-// The part of the contract suite for session stores that is about several stores that keep the same.
+// The part of the contract suite for session stores that is about several stores on the same data.
 
 import type { ContractAssert } from "./runner.ts";
 import {
@@ -29,7 +29,7 @@ export function shared(promise: RegisterSharedTest, assert: ContractAssert): voi
   });
 
   promise(
-    "a holder is fenced by a claim of another store, and what it sends is not stored",
+    "a holder is fenced by a claim of another store, and its later appends are not stored",
     async (one, other) => {
       const first = await createdWith(one, "a", [promptAt(1)]);
       const second = writerOf(other, await other.claim("a", { takeOver: true }));
@@ -46,7 +46,7 @@ export function shared(promise: RegisterSharedTest, assert: ContractAssert): voi
   );
 
   promise(
-    "a store that is closed gives back what it holds, but not what was taken from it",
+    "a store that is closed releases its claims, but not those that another store took over",
     async (one, other) => {
       await createdWith(other, "a", [promptAt(1)]);
       await createdWith(other, "b");
@@ -57,7 +57,7 @@ export function shared(promise: RegisterSharedTest, assert: ContractAssert): voi
     },
   );
 
-  promise("an append of another store is no repetition of ours", async (one, other) => {
+  promise("an append of another store does not count as a repetition of ours", async (one, other) => {
     const first = await createdWith(one, "a", [promptAt(1)]);
     await writerOf(other, first.claim).append([promptAt(2, "theirs")]);
     assert.equal(await reasonOf(first.append([promptAt(2, "ours")])), "out_of_sequence");
@@ -65,7 +65,7 @@ export function shared(promise: RegisterSharedTest, assert: ContractAssert): voi
     assert.equal((await collect(one, "a")).length, 2);
   });
 
-  promise("what another store appends comes to those that follow, in order and once", async (one, other) => {
+  promise("followers get the entries that another store appends, in order and once", async (one, other) => {
     const writer = await createdWith(one, "a", promptsFrom(1, 200));
     const events = other.tail("a")[Symbol.asyncIterator]();
     const reading = entriesFrom(events, 500);
@@ -76,7 +76,7 @@ export function shared(promise: RegisterSharedTest, assert: ContractAssert): voi
     assert.deepEqual((await deleted).value, { kind: "deleted" });
   });
 
-  promise("a cursor of one store goes on in another", async (one, other) => {
+  promise("a cursor of one store can be used in another", async (one, other) => {
     const writer = await createdWith(one, "a", promptsFrom(1, 5));
     const { cursor } = await entriesFrom(one.tail("a")[Symbol.asyncIterator](), 5);
     const next = other.tail("a", cursor)[Symbol.asyncIterator]().next();

@@ -14,32 +14,38 @@ import {
 } from "./store-samples.ts";
 
 export function tails(promise: RegisterStoreTest, assert: ContractAssert): void {
-  promise("an unknown session cannot be followed, nor from a cursor that is not ours", async (store) => {
-    await createdWith(store, "a", promptsFrom(1, 3));
-    const first = (sessionId: string, cursor?: string) =>
-      store.tail(sessionId, cursor)[Symbol.asyncIterator]().next();
-    await assert.rejects(first("nobody"), { kind: "session_not_found" });
-    for (const cursor of ["", "3", "1.2", "a.b.c", "1.x.-1", "1.x.3.4"])
-      await assert.rejects(first("a", cursor), { kind: "invalid_params" }, cursor);
-  });
+  promise(
+    "an unknown session cannot be followed, and a cursor that no store made is refused",
+    async (store) => {
+      await createdWith(store, "a", promptsFrom(1, 3));
+      const first = (sessionId: string, cursor?: string) =>
+        store.tail(sessionId, cursor)[Symbol.asyncIterator]().next();
+      await assert.rejects(first("nobody"), { kind: "session_not_found" });
+      for (const cursor of ["", "3", "1.2", "a.b.c", "1.x.-1", "1.x.3.4"])
+        await assert.rejects(first("a", cursor), { kind: "invalid_params" }, cursor);
+    },
+  );
 
-  promise("a reader that has seen entries of a session that is no more gets a gap", async (store) => {
-    const { claim } = await createdWith(store, "a", promptsFrom(1, 5));
-    const { cursor = "" } = (await store.get("a"))?.head ?? {};
-    await store.delete("a", claim);
-    await createdWith(store, "a", [promptAt(1, "another")]);
-    const events: TailEvent[] = [];
-    for await (const event of store.tail("a", cursor)) events.push(event);
-    assert.deepEqual(
-      events.map(({ kind }) => kind),
-      ["gap"],
-    );
-    const place = events[0]?.kind === "gap" ? events[0].cursor : "";
-    const { entries } = await entriesFrom(store.tail("a", place)[Symbol.asyncIterator](), 1);
-    assert.deepEqual(entries, [promptAt(1, "another")]);
-  });
+  promise(
+    "a reader that has seen entries of a deleted session gets a gap in a new one with the same id",
+    async (store) => {
+      const { claim } = await createdWith(store, "a", promptsFrom(1, 5));
+      const { cursor = "" } = (await store.get("a"))?.head ?? {};
+      await store.delete("a", claim);
+      await createdWith(store, "a", [promptAt(1, "another")]);
+      const events: TailEvent[] = [];
+      for await (const event of store.tail("a", cursor)) events.push(event);
+      assert.deepEqual(
+        events.map(({ kind }) => kind),
+        ["gap"],
+      );
+      const place = events[0]?.kind === "gap" ? events[0].cursor : "";
+      const { entries } = await entriesFrom(store.tail("a", place)[Symbol.asyncIterator](), 1);
+      assert.deepEqual(entries, [promptAt(1, "another")]);
+    },
+  );
 
-  promise("a reader gets what is stored, then what comes, without gap or repeat", async (store) => {
+  promise("a reader gets the stored entries, then new ones, without gap or repetition", async (store) => {
     const { append } = await createdWith(store, "a", promptsFrom(1, 300));
     const events = store.tail("a")[Symbol.asyncIterator]();
     const first = await entriesFrom(events, 300);
@@ -53,7 +59,7 @@ export function tails(promise: RegisterStoreTest, assert: ContractAssert): void 
     await events.return?.();
   });
 
-  promise("every cursor goes on exactly behind its entries, after further claims too", async (store) => {
+  promise("every cursor continues exactly after its entries, even after further claims", async (store) => {
     let writer = await createdWith(store, "a", promptsFrom(1, 2));
     await writer.append([{ ...promptAt(3), through: 5 }]);
     const cursors = new Map<number, string>([[5, (await store.get("a"))?.head.cursor ?? ""]]);
@@ -125,7 +131,7 @@ export function tails(promise: RegisterStoreTest, assert: ContractAssert): void 
 }
 
 export function changes(promise: RegisterStoreTest, assert: ContractAssert): void {
-  promise("sessions that move are named to all that wait", async (store) => {
+  promise("everybody who waits for changes gets the ids of sessions that change", async (store) => {
     const a = await createdWith(store, "a");
     const b = await createdWith(store, "b");
     const stop = new AbortController();

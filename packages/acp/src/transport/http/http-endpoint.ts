@@ -166,7 +166,7 @@ export function timeoutReason(): DOMException {
 /** Reads at most `maxBytes` of a body as text. */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
   const { bytes, isCut } = await boundedBody(response.body, maxBytes);
-  // a character that is cut is left out
+  // `stream` leaves out a character that the limit has cut
   return new TextDecoder().decode(bytes, { stream: isCut });
 }
 

@@ -102,7 +102,7 @@ export function requestProblem({ jsonrpc, id, result, error }: Posted["message"]
   return wrong === undefined ? undefined : `a wrong id: ${wrong}`;
 }
 
-/** Undefined for a body over the limit. */
+/** Returns undefined for a body over the limit. */
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return undefined;
   const { bytes, isCut } = await boundedBody(request.body, maxBytes);

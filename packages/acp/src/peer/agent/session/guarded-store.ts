@@ -13,7 +13,7 @@ export interface StoredHistory {
   read(stored: StoredEntry): Entry;
 }
 
-/** The calls that agents make. */
+/** The calls of a store that agents make. */
 export interface GuardedStore
   extends Pick<
     SessionStore,

@@ -8,18 +8,18 @@ import type { SessionUpdate } from "../../../model/update.ts";
 import { beginsToolCall, finalStatuses } from "./announced-work.ts";
 import type { GuardedStore } from "./guarded-store.ts";
 
-/** The end of a session's log, and the entries that are missing behind it. */
+/** The end of a session's log, and the entries to append after it because a crash prevented them. */
 export interface HistoryEnd {
   readonly head: Pick<SessionHead, "lastSeq" | "state">;
   readonly missing: readonly EntryBody[];
 }
 
-/** Reads the entries since the last time that nothing was open, which are few. */
+/** Reads the entries after the last point at which nothing was open. These are few. */
 export async function historyEnd(store: GuardedStore, sessionId: string): Promise<HistoryEnd> {
   const head = (await store.get(sessionId))?.head;
   if (head === undefined) throw RequestError.sessionNotFound(sessionId);
   const { lastSeq, state: stored } = head;
-  // a state of entries that are lost is none
+  // a state that counts lost entries is not used
   const before = stored === undefined || stored.seq > lastSeq ? emptyHead : stored;
   let state = before;
   const open = new OpenThings(before.settledSeq > 0);

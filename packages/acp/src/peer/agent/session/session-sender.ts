@@ -16,7 +16,7 @@ export interface SessionSender {
   /** False as soon as the connection has begun to close. */
   readonly isOpen: boolean;
   readonly client: Introduction<ClientCapabilities>;
-  /** Whom the client speaks for. Undefined for the one local user. */
+  /** The principal for which the client speaks. Undefined for the one local user. */
   readonly author: Author | undefined;
   /** Rules for what the app sends; undefined where they are not loaded. */
   readonly rules: ModelRules | undefined;

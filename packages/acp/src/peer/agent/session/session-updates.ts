@@ -162,7 +162,7 @@ export class SessionUpdates {
     return failed;
   }
 
-  /** Stores what the user has answered, before the agent acts on it. A store that fails must not keep it from the agent. */
+  /** Stores the user's answer before the agent acts on it. If the store fails, the agent still gets the answer. */
   answered(): Promise<void> {
     return this.log.flush({ isSynced: true }).catch((error: unknown) => this.storeFailed(error));
   }

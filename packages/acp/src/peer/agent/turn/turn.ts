@@ -158,7 +158,7 @@ export interface Turn<Data = unknown> {
   /** The id of the user's message. */
   readonly messageId: string;
   /**
-   * Who sent the prompt, where the server has named the principal of the connection (`agent.connect`). Undefined for the one
+   * Who sent the prompt, if the server has named the principal of the connection (`agent.connect`). Undefined for the one
    * local user, and in a turn of `session.runTurn`.
    */
   readonly author: Author | undefined;

@@ -40,16 +40,16 @@ export interface ClientPolicy {
     context: PolicyContext,
   ): PolicyDecision | Promise<PolicyDecision> | Literal;
   /**
-   * Files and terminals that the policy guards itself, in place of `files` and `terminals`: `decide` is not called for what
-   * they do. Called once per session, and closed with it. Default: none.
+   * Files and terminals that the policy guards itself. They are used if the client has no `files` and `terminals`. `decide` is not
+   * called for their operations. Called once per session. They are closed with the session. Default: none.
    */
   services?(session: ClientSession, context: Pick<PolicyContext, "ask">): PolicyServices;
   /**
-   * Answers `_parley.dev/veto`, by which an agent announces what it would do without asking (docs/policy.md). Default: agents
-   * are not told that they may announce anything.
+   * Answers `_parley.dev/veto`, with which an agent announces actions that it would do without asking (docs/policy.md). Default: agents
+   * are not told that they can announce actions.
    */
   veto?(params: unknown, context: Omit<PolicyContext, "question">): Promise<object>;
-  /** Called for each update of the agent but for text, before the listeners of the session. */
+  /** Called for each update of the agent that is not text, before the listeners of the session. */
   observe?(session: ClientSession, update: SessionUpdate): void;
   /** Called before a prompt is sent. */
   prompted?(session: ClientSession, context: Pick<PolicyContext, "ask">): void;
@@ -59,11 +59,11 @@ export interface ClientPolicy {
 
 /** The session, the signal and the question of a decision. */
 export interface PolicyContext extends RequestContext {
-  /** The question of the agent, or one about the effect, whose options are of kind "allow_once" and "reject_once". */
+  /** The question of the agent. For an effect, a question about it with options of kind "allow_once" and "reject_once". */
   readonly question: PermissionRequest;
   /**
    * Asks the user a question with `requestPermission`, such as `question` or one with more options. Resolves with the answer,
-   * which is also a decision. Undefined if the client has no `requestPermission`.
+   * which you can return as the decision. Undefined if the client has no `requestPermission`.
    */
   readonly ask?:
     | ((

@@ -146,7 +146,7 @@ inBothVersions(
   },
 );
 
-inBothVersions("an answer of the policy's own has to be one of the options", async (version) => {
+inBothVersions("an answer that the policy makes itself must be one of the options", async (version) => {
   const answers = ["always", "other"];
   const { ask, log } = await asking(version, {
     policy: { decide: () => ({ outcome: "selected", optionId: answers.shift() ?? "" }) },
@@ -156,7 +156,7 @@ inBothVersions("an answer of the policy's own has to be one of the options", asy
   assert.match(log[0] ?? "", /chose the option "other", which is not one of/);
 });
 
-inBothVersions("a handler that fails fails the question, whoever has it asked", async (version) => {
+inBothVersions("if the handler fails, the question fails, even if the policy asked it", async (version) => {
   const { ask, log } = await asking(version, {
     policy: {
       decide: ({ type }, { question, ask: person }) =>

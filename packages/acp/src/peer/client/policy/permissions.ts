@@ -46,9 +46,9 @@ export class Permissions {
   readonly #log: Log;
   /** Mistakes are logged once. */
   readonly #logged = new Set<string>();
-  /** The options that answers of the user chose. */
+  /** The option that each answer of the user chose. */
   readonly #chosen = new WeakMap<PermissionOutcome, PermissionOption | undefined>();
-  /** With what `requestPermission` failed: nobody was asked. */
+  /** The errors of `requestPermission`. If a policy rejects with one of them, the question fails; the policy did not throw it. */
   readonly #failures = new Set<unknown>();
 
   constructor(handlers: PermissionHandlers, log: Log) {
@@ -64,7 +64,7 @@ export class Permissions {
       if (policy === undefined) return this.#ask(request, context);
       const toolCall = toolCallOf(session, request);
       const wanted: PolicyRequest = { type: "permission", request, ...optional({ toolCall }) };
-      // it is recorded already
+      // the question of the agent is recorded already
       const ask: Ask = (question, given) => this.#ask(question, { ...context, ...optional({ ...given }) });
       const verdict = await this.#verdict(policy, wanted, { ...context, question: request }, ask);
       if ("outcome" in verdict)
@@ -86,12 +86,12 @@ export class Permissions {
     return policy && ((session, effect, signal) => this.#permit(policy, session, effect, signal));
   }
 
-  /** What the policy serves the session itself. */
+  /** The files and terminals with which the policy serves the session. */
   services(session: AskedSession): PolicyServices | undefined {
     return this.#handlers.policy?.services?.(session, this.#asking(this.#recorded(session, never)));
   }
 
-  /** Answers what an agent announces. Undefined where the policy takes no announcements. */
+  /** Answers an announcement of an agent. Undefined if the policy takes no announcements. */
   veto(session: AskedSession, params: unknown, signal: AbortSignal): Promise<object> | undefined {
     const context = { session, signal, ...this.#asking(this.#recorded(session, signal)) };
     return this.#handlers.policy?.veto?.(params, context);
@@ -107,7 +107,7 @@ export class Permissions {
     this.#tell("prompted", (policy) => policy.prompted?.(session, context));
   }
 
-  /** The user has cancelled. */
+  /** Tells the policy that the user has cancelled. */
   cancel(session: ClientSession): void {
     this.#tell("cancel", (policy) => policy.cancel?.(session));
   }
@@ -169,7 +169,7 @@ export class Permissions {
     return outcome;
   }
 
-  /** Asks what the agent has not asked itself. */
+  /** Returns a function that asks the user and records the question, for questions that the agent did not ask. */
   #recorded(session: AskedSession, usual: AbortSignal): Ask {
     return (question, { signal = usual } = {}) =>
       this.#question(session, question, signal, (context) => this.#ask(question, context));

@@ -14,7 +14,7 @@ export interface OpenSessionSettings {
   readonly keepsToolCalls: boolean;
   /** Whether the agent says which options there are. */
   readonly listsOptions: boolean;
-  /** Told of updates that are not text, of prompts, and that the user has cancelled. */
+  /** Gets the updates that are not text, the prompts and the cancels of the user. */
   readonly policy: {
     observe(session: ClientSession, update: SessionUpdate): void;
     prompted(session: ClientSession): void;
