@@ -18,7 +18,7 @@ interface Editor {
   prompt(text: string): Promise<string>;
 }
 
-/** An editor with files, whose user answers with these options. `agent` is a scenario, or the words of a command. */
+/** An editor with files. Its user answers with `answers`, one after another. `agent` is a scenario, or the words of a command. */
 async function editor(
   t: TestContext,
   proxies: readonly string[],
@@ -183,10 +183,10 @@ test(
 );
 
 test(
-  "of an agent that is known never to ask it is said at the start, and a deny rule is refused",
+  "the user is told at the start that an agent never asks, and a deny rule is refused",
   patience,
   async (t) => {
-    // in place of the program that is called so
+    // replaces the program of that name
     const [program = "", ...args] = probe.agent({ otherwise: [{ say: "hello" }] });
     const bin = join(probe.folder, "pi-acp");
     writeFileSync(bin, `#!/bin/sh\nexec ${[program, ...args].map((word) => `'${word}'`).join(" ")}\n`, {
@@ -211,7 +211,7 @@ test("our own agent announces what it would do without asking, and a rule stops 
   assert.equal(readFileSync(join(probe.cwd, "a.txt"), "utf8"), "old");
 });
 
-test("run and chat take it too, and a wrong rule is reported before anything starts", patience, async () => {
+test("run and chat take the proxy too, and a wrong rule is reported before anything starts", patience, async () => {
   const ran = await probe.run({ otherwise: [{ say: "hello" }] }, ["--proxy", "policy --deny 'exec rm'"]);
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout, /hello/);
