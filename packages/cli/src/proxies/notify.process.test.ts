@@ -39,7 +39,9 @@ async function notifying(t: TestContext, front: Client, behind: Agent) {
   return { session: await connection.newSession({ cwd: "/" }), read, shows };
 }
 
-test("if many questions come at once, the first and the last one are shown", { timeout: 60_000 }, async (t) => {
+test("if many questions come at once, the first and the last one are shown", {
+  timeout: 60_000,
+}, async (t) => {
   const asking = agent({
     name: "a",
     version: "1",

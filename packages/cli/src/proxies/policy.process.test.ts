@@ -211,14 +211,18 @@ test("our own agent announces what it would do without asking, and a rule stops 
   assert.equal(readFileSync(join(probe.cwd, "a.txt"), "utf8"), "old");
 });
 
-test("run and chat take the proxy too, and a wrong rule is reported before anything starts", patience, async () => {
-  const ran = await probe.run({ otherwise: [{ say: "hello" }] }, ["--proxy", "policy --deny 'exec rm'"]);
-  assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /hello/);
-  const wrong = await probe.started(["proxy", "policy --deny 'fly away'", "--", "x"]);
-  assert.equal(wrong.status, 2);
-  assert.match(wrong.stderr, /--deny: .*fly/);
-  const open = await probe.started(["proxy", "--on-exit", "bypass", "policy", "--", "x"]);
-  assert.notEqual(open.status, 0);
-  assert.match(open.stderr, /decides what is allowed, so it cannot be bypassed|cannot be bypassed/);
-});
+test(
+  "run and chat take the proxy too, and a wrong rule is reported before anything starts",
+  patience,
+  async () => {
+    const ran = await probe.run({ otherwise: [{ say: "hello" }] }, ["--proxy", "policy --deny 'exec rm'"]);
+    assert.equal(ran.status, 0, ran.stderr);
+    assert.match(ran.stdout, /hello/);
+    const wrong = await probe.started(["proxy", "policy --deny 'fly away'", "--", "x"]);
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.stderr, /--deny: .*fly/);
+    const open = await probe.started(["proxy", "--on-exit", "bypass", "policy", "--", "x"]);
+    assert.notEqual(open.status, 0);
+    assert.match(open.stderr, /decides what is allowed, so it cannot be bypassed|cannot be bypassed/);
+  },
+);

@@ -20,33 +20,37 @@ import { sqliteStore } from "./sqlite-store.ts";
 
 const patience = { timeout: 240_000 };
 
-test("a file that version 1.0 wrote keeps its entries, and new ones continue its numbers", patience, async () => {
-  const path = freshPath();
-  olderFile(path, 1_000);
-  const record = recordOf("a", { title: "old", principal: "ada" });
-  withSqlite(path, (db) => {
-    db.prepare(
-      `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
+test(
+  "a file that version 1.0 wrote keeps its entries, and new ones continue its numbers",
+  patience,
+  async () => {
+    const path = freshPath();
+    olderFile(path, 1_000);
+    const record = recordOf("a", { title: "old", principal: "ada" });
+    withSqlite(path, (db) => {
+      db.prepare(
+        `INSERT INTO session (id, cwd, updated_at, record, base_seq, last_seq, indexed_seq, open_seq)
          VALUES ('a', ?, ?, ?, 0, 2, 0, 0)`,
-    ).run(record.cwd, record.updatedAt, JSON.stringify(record));
-    for (const seq of [1, 2]) {
-      const { text, tag: _, ...entry } = promptAt(seq);
-      const body = JSON.stringify({ ...entry, ...JSON.parse(text) });
-      db.prepare("INSERT INTO entry (session, seq, is_spoken, crc, body) VALUES (1, ?, 1, ?, ?)").run(
-        ...[seq, crc32(body), body],
-      );
-    }
-  });
-  const store = sqliteStore({ path });
-  assert.deepEqual(await collect(store, "a"), promptsFrom(1, 2));
-  assert.deepEqual(await recordIn(store, "a"), record);
-  assert.deepEqual(await idsOf(store, { principal: "ada", text: "prompt 2" }), ["a"]);
-  await writerOf(store, await store.claim("a")).append([promptAt(3)]);
-  assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
-  assert.deepEqual(await store.verify(), []);
-  await store.close();
-  assert.ok(existsSync(`${path}.v1.0.bak`));
-});
+      ).run(record.cwd, record.updatedAt, JSON.stringify(record));
+      for (const seq of [1, 2]) {
+        const { text, tag: _, ...entry } = promptAt(seq);
+        const body = JSON.stringify({ ...entry, ...JSON.parse(text) });
+        db.prepare("INSERT INTO entry (session, seq, is_spoken, crc, body) VALUES (1, ?, 1, ?, ?)").run(
+          ...[seq, crc32(body), body],
+        );
+      }
+    });
+    const store = sqliteStore({ path });
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 2));
+    assert.deepEqual(await recordIn(store, "a"), record);
+    assert.deepEqual(await idsOf(store, { principal: "ada", text: "prompt 2" }), ["a"]);
+    await writerOf(store, await store.claim("a")).append([promptAt(3)]);
+    assert.deepEqual(await collect(store, "a"), promptsFrom(1, 3));
+    assert.deepEqual(await store.verify(), []);
+    await store.close();
+    assert.ok(existsSync(`${path}.v1.0.bak`));
+  },
+);
 
 test("a file that version 2.0 wrote keeps its sessions, forks and cursors", patience, async () => {
   const path = freshPath();

@@ -87,7 +87,9 @@ export function successorClient(name: string, start: () => Transport, log: Log):
       sessions.delete(sessionId);
       void behind?.opening
         .then((session) => session.close())
-        .catch((error: unknown) => log("debug", "the session of the agent behind was not closed", { sessionId, error }));
+        .catch((error: unknown) =>
+          log("debug", "the session of the agent behind was not closed", { sessionId, error }),
+        );
     },
     close: async () => (await connecting?.catch(() => undefined))?.close(),
   };

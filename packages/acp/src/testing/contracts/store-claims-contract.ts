@@ -91,17 +91,20 @@ export function claims(promise: RegisterStoreTest, assert: ContractAssert): void
     await writerOf(store, claim).append([promptAt(2)]);
   });
 
-  promise("a session whose lease has ended can be claimed, but its holder can write until then", async (store) => {
-    const ended = writerOf(store, await store.create(recordOf("a"), { leaseMs: 0 }));
-    await ended.append([promptAt(1)]);
-    const renewed = await store.renew(ended.claim, hour);
-    assert.equal(await reasonOf(store.claim("a")), "session_held");
-    await store.renew(renewed, 0);
-    const next = writerOf(store, await store.claim("a", { leaseMs: hour }));
-    assert.equal(await reasonOf(ended.append([promptAt(2)])), "fenced");
-    assert.equal(await reasonOf(store.renew(ended.claim, hour)), "fenced");
-    await next.append([promptAt(2)]);
-  });
+  promise(
+    "a session whose lease has ended can be claimed, but its holder can write until then",
+    async (store) => {
+      const ended = writerOf(store, await store.create(recordOf("a"), { leaseMs: 0 }));
+      await ended.append([promptAt(1)]);
+      const renewed = await store.renew(ended.claim, hour);
+      assert.equal(await reasonOf(store.claim("a")), "session_held");
+      await store.renew(renewed, 0);
+      const next = writerOf(store, await store.claim("a", { leaseMs: hour }));
+      assert.equal(await reasonOf(ended.append([promptAt(2)])), "fenced");
+      assert.equal(await reasonOf(store.renew(ended.claim, hour)), "fenced");
+      await next.append([promptAt(2)]);
+    },
+  );
 
   promise("a session that somebody else holds cannot be deleted", async (store) => {
     const { claim } = await createdWith(store, "a");

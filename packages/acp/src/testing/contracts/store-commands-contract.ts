@@ -72,61 +72,60 @@ export function commands(promise: RegisterStoreTest, assert: ContractAssert): vo
     assert.deepEqual(numbers, [1, 2, 3, 1]);
   });
 
-  promise("the first outcome of a command stays, and an append that is refused gives no outcome", async (store) => {
-    const { claim, append } = await createdWith(store, "a");
-    for (const key of ["one", "two"]) await store.submit("a", { key, body: key });
-    await append([promptAt(1)], {
-      settles: [
-        { number: 1, outcome: null },
-        { number: 99, outcome: 0 },
-      ],
-    });
-    await append([promptAt(2)], { settles: [{ number: 1, outcome: "later" }] });
-    await append([promptAt(1)], { settles: [{ number: 2, outcome: "repeated" }] });
-    await reasonOf(store.append(claim, 7, [promptAt(8)], { settles: [{ number: 2, outcome: "refused" }] }));
-    const outcome = async (key: string) => (await store.submit("a", { key, body: key })).outcome;
-    assert.deepEqual([await outcome("one"), await outcome("two")], [null, undefined]);
-    await store.append(claim, 2, [], { settles: [{ number: 2, outcome: false }] });
-    assert.equal(await outcome("two"), false);
-  });
-
   promise(
-    "the holder gets the commands that are not settled in order, then new ones",
+    "the first outcome of a command stays, and an append that is refused gives no outcome",
     async (store) => {
-      const { append } = await createdWith(store, "a");
-      const sent: StoredCommand[] = [];
-      for (const key of ["one", "two", "three"]) sent.push(await store.submit("a", { key, body: key }));
-      await append([promptAt(1)], { settles: [{ number: 2, outcome: "done" }] });
-      const stop = new AbortController();
-      const reader = store.commands("a", { signal: stop.signal })[Symbol.asyncIterator]();
-      assert.deepEqual((await reader.next()).value, [sent[0], sent[2]]);
-      const next = reader.next();
-      const four = await store.submit("a", { key: "four", body: "four" });
-      assert.deepEqual((await next).value, [four]);
-      const claim = await store.claim("a", { takeOver: true });
-      assert.deepEqual(
-        await nextOf(store.commands("a")),
-        [sent[0], sent[2], four],
-        "so does the next holder",
-      );
-      await writerOf(store, claim).append([promptAt(2)], { settles: [{ number: 4, outcome: 1 }] });
-      const last = reader.next();
-      stop.abort();
-      assert.equal((await last).done, true);
+      const { claim, append } = await createdWith(store, "a");
+      for (const key of ["one", "two"]) await store.submit("a", { key, body: key });
+      await append([promptAt(1)], {
+        settles: [
+          { number: 1, outcome: null },
+          { number: 99, outcome: 0 },
+        ],
+      });
+      await append([promptAt(2)], { settles: [{ number: 1, outcome: "later" }] });
+      await append([promptAt(1)], { settles: [{ number: 2, outcome: "repeated" }] });
+      await reasonOf(store.append(claim, 7, [promptAt(8)], { settles: [{ number: 2, outcome: "refused" }] }));
+      const outcome = async (key: string) => (await store.submit("a", { key, body: key })).outcome;
+      assert.deepEqual([await outcome("one"), await outcome("two")], [null, undefined]);
+      await store.append(claim, 2, [], { settles: [{ number: 2, outcome: false }] });
+      assert.equal(await outcome("two"), false);
     },
   );
 
-  promise("following commands ends when the session is deleted, and a new session with the same id has none", async (store) => {
-    const { claim } = await createdWith(store, "a");
-    await store.submit("a", { key: "k", body: 1 });
-    const reader = store.commands("a")[Symbol.asyncIterator]();
-    await reader.next();
-    const end = reader.next();
-    await store.delete("a", claim);
-    assert.equal((await end).done, true);
-    await createdWith(store, "a");
-    assert.equal((await store.submit("a", { key: "k", body: "new" })).number, 1);
+  promise("the holder gets the commands that are not settled in order, then new ones", async (store) => {
+    const { append } = await createdWith(store, "a");
+    const sent: StoredCommand[] = [];
+    for (const key of ["one", "two", "three"]) sent.push(await store.submit("a", { key, body: key }));
+    await append([promptAt(1)], { settles: [{ number: 2, outcome: "done" }] });
+    const stop = new AbortController();
+    const reader = store.commands("a", { signal: stop.signal })[Symbol.asyncIterator]();
+    assert.deepEqual((await reader.next()).value, [sent[0], sent[2]]);
+    const next = reader.next();
+    const four = await store.submit("a", { key: "four", body: "four" });
+    assert.deepEqual((await next).value, [four]);
+    const claim = await store.claim("a", { takeOver: true });
+    assert.deepEqual(await nextOf(store.commands("a")), [sent[0], sent[2], four], "so does the next holder");
+    await writerOf(store, claim).append([promptAt(2)], { settles: [{ number: 4, outcome: 1 }] });
+    const last = reader.next();
+    stop.abort();
+    assert.equal((await last).done, true);
   });
+
+  promise(
+    "following commands ends when the session is deleted, and a new session with the same id has none",
+    async (store) => {
+      const { claim } = await createdWith(store, "a");
+      await store.submit("a", { key: "k", body: 1 });
+      const reader = store.commands("a")[Symbol.asyncIterator]();
+      await reader.next();
+      const end = reader.next();
+      await store.delete("a", claim);
+      assert.equal((await end).done, true);
+      await createdWith(store, "a");
+      assert.equal((await store.submit("a", { key: "k", body: "new" })).number, 1);
+    },
+  );
 }
 
 async function nextOf<Value>(values: AsyncIterable<Value>): Promise<Value | undefined> {

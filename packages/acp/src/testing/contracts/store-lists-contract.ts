@@ -66,31 +66,36 @@ export function lists(promise: RegisterStoreTest, assert: ContractAssert): void 
     assert.equal((await store.list({ cwd: "/one/", cursor: nextCursor })).sessions.length, 1);
   });
 
-  promise("archived sessions are left out of lists, unless a list asks for them or for all", async (store) => {
-    const ids = (archived?: "exclude" | "include" | "only") => idsOf(store, { limit: 1, archived });
-    for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
-    await store.create(recordOf("d", { archived: true }));
-    await store.patch("b", { archived: true });
-    assert.deepEqual(
-      [await ids(), await ids("exclude")],
-      [
-        ["c", "a"],
-        ["c", "a"],
-      ],
-    );
-    assert.deepEqual(
-      [await ids("include"), await ids("only")],
-      [
-        ["d", "c", "b", "a"],
-        ["d", "b"],
-      ],
-    );
-    assert.deepEqual(await recordIn(store, "b"), recordOf("b", { archived: true }));
-    const { nextCursor = "" } = await store.list({ limit: 1, archived: "only" });
-    await assert.rejects(store.list({ cursor: nextCursor, archived: "include" }), { kind: "invalid_params" });
-    await store.patch("b", { archived: false });
-    assert.deepEqual([await ids(), await ids("only")], [["c", "b", "a"], ["d"]]);
-  });
+  promise(
+    "archived sessions are left out of lists, unless a list asks for them or for all",
+    async (store) => {
+      const ids = (archived?: "exclude" | "include" | "only") => idsOf(store, { limit: 1, archived });
+      for (const id of ["a", "b", "c"]) await store.create(recordOf(id));
+      await store.create(recordOf("d", { archived: true }));
+      await store.patch("b", { archived: true });
+      assert.deepEqual(
+        [await ids(), await ids("exclude")],
+        [
+          ["c", "a"],
+          ["c", "a"],
+        ],
+      );
+      assert.deepEqual(
+        [await ids("include"), await ids("only")],
+        [
+          ["d", "c", "b", "a"],
+          ["d", "b"],
+        ],
+      );
+      assert.deepEqual(await recordIn(store, "b"), recordOf("b", { archived: true }));
+      const { nextCursor = "" } = await store.list({ limit: 1, archived: "only" });
+      await assert.rejects(store.list({ cursor: nextCursor, archived: "include" }), {
+        kind: "invalid_params",
+      });
+      await store.patch("b", { archived: false });
+      assert.deepEqual([await ids(), await ids("only")], [["c", "b", "a"], ["d"]]);
+    },
+  );
 
   promise("a cursor that is not ours is refused", async (store) => {
     for (const id of ["a", "b", "c"]) await store.create(recordOf(id));

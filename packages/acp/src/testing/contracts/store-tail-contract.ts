@@ -14,30 +14,36 @@ import {
 } from "./store-samples.ts";
 
 export function tails(promise: RegisterStoreTest, assert: ContractAssert): void {
-  promise("an unknown session cannot be followed, and a cursor that no store made is refused", async (store) => {
-    await createdWith(store, "a", promptsFrom(1, 3));
-    const first = (sessionId: string, cursor?: string) =>
-      store.tail(sessionId, cursor)[Symbol.asyncIterator]().next();
-    await assert.rejects(first("nobody"), { kind: "session_not_found" });
-    for (const cursor of ["", "3", "1.2", "a.b.c", "1.x.-1", "1.x.3.4"])
-      await assert.rejects(first("a", cursor), { kind: "invalid_params" }, cursor);
-  });
+  promise(
+    "an unknown session cannot be followed, and a cursor that no store made is refused",
+    async (store) => {
+      await createdWith(store, "a", promptsFrom(1, 3));
+      const first = (sessionId: string, cursor?: string) =>
+        store.tail(sessionId, cursor)[Symbol.asyncIterator]().next();
+      await assert.rejects(first("nobody"), { kind: "session_not_found" });
+      for (const cursor of ["", "3", "1.2", "a.b.c", "1.x.-1", "1.x.3.4"])
+        await assert.rejects(first("a", cursor), { kind: "invalid_params" }, cursor);
+    },
+  );
 
-  promise("a reader that has seen entries of a deleted session gets a gap in a new one with the same id", async (store) => {
-    const { claim } = await createdWith(store, "a", promptsFrom(1, 5));
-    const { cursor = "" } = (await store.get("a"))?.head ?? {};
-    await store.delete("a", claim);
-    await createdWith(store, "a", [promptAt(1, "another")]);
-    const events: TailEvent[] = [];
-    for await (const event of store.tail("a", cursor)) events.push(event);
-    assert.deepEqual(
-      events.map(({ kind }) => kind),
-      ["gap"],
-    );
-    const place = events[0]?.kind === "gap" ? events[0].cursor : "";
-    const { entries } = await entriesFrom(store.tail("a", place)[Symbol.asyncIterator](), 1);
-    assert.deepEqual(entries, [promptAt(1, "another")]);
-  });
+  promise(
+    "a reader that has seen entries of a deleted session gets a gap in a new one with the same id",
+    async (store) => {
+      const { claim } = await createdWith(store, "a", promptsFrom(1, 5));
+      const { cursor = "" } = (await store.get("a"))?.head ?? {};
+      await store.delete("a", claim);
+      await createdWith(store, "a", [promptAt(1, "another")]);
+      const events: TailEvent[] = [];
+      for await (const event of store.tail("a", cursor)) events.push(event);
+      assert.deepEqual(
+        events.map(({ kind }) => kind),
+        ["gap"],
+      );
+      const place = events[0]?.kind === "gap" ? events[0].cursor : "";
+      const { entries } = await entriesFrom(store.tail("a", place)[Symbol.asyncIterator](), 1);
+      assert.deepEqual(entries, [promptAt(1, "another")]);
+    },
+  );
 
   promise("a reader gets the stored entries, then new ones, without gap or repetition", async (store) => {
     const { append } = await createdWith(store, "a", promptsFrom(1, 300));
