@@ -94,10 +94,10 @@ export async function runStep(
   return finish(problems.length === 0, [output, ...problems].join("\n"), step.tests ? { tests } : {});
 }
 
-/** So many processes take the place of the other step when that has ended. */
+/** How many more processes run at a time once the other step has ended. */
 const moreAtOnce = 2;
 
-/** Does so many at a time, and some more when no other step runs; the results are in the order of the items. */
+/** Works on `atOnce` items at a time, and on more when no other step runs. The results are in the order of the items. */
 async function inTurns<Item, Result>(
   items: readonly Item[],
   { atOnce, isLast }: { readonly atOnce: number; readonly isLast: Promise<void> | undefined },
@@ -111,7 +111,7 @@ async function inTurns<Item, Result>(
   const workers = Array.from({ length: Math.min(atOnce, items.length) }, worker);
   void isLast?.then(() => workers.push(...Array.from({ length: moreAtOnce }, worker)));
   await Promise.all(workers);
-  // those that came later took their work before the first ones found none
+  // waits again, for the workers that were added meanwhile
   await Promise.all(workers);
   return results;
 }

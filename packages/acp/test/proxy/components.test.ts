@@ -1,4 +1,4 @@
-// What each component of a chain gets, and in which order.
+// Tests which messages each component of a chain gets, and in which order.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import type { RawLinePeer, Wire } from "../support/raw-line-peer.ts";
 import { byHand, chained, hello, introductions, opened, prompt, said } from "./chained.ts";
 import { rust5, rustProxy } from "./scripted-rust.ts";
 
-/** Components on connections of their own. `heard` has what each of them got, in order. */
+/** Components on connections of their own. `heard` lists the messages that each of them got, in order. */
 function connected(n: number) {
   const heard: string[] = [];
   const parts = Array.from({ length: n }, (_, i) => {
@@ -24,7 +24,7 @@ function connected(n: number) {
   return { heard, parts };
 }
 
-test("without a proxy the agent gets initialize and what its client sends, and nothing of a chain (P1)", async () => {
+test("without a proxy the agent gets initialize and the messages of its client, and no message of a chain (P1)", async () => {
   for (const version of [1, 2] as const) {
     const { client, agent, chain } = await opened([], { version });
     client.request(1, "session/prompt", prompt("s", "go"));

@@ -42,7 +42,7 @@ async function turnOf(
 }
 
 for (const version of versions) {
-  test(`prompt: changed, and what the proxy does not know stays (v${version}; N083, X9)`, async () => {
+  test(`prompt: a hook changes it, and fields that the proxy does not know stay (v${version}; N083, X9)`, async () => {
     const part = made({ prompt: ({ content }) => ({ content: [...content, text("Be brief.") as never] }) });
     const { client, agent, chain } = await opened([part], { version });
     const sent = {

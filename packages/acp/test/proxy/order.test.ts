@@ -301,7 +301,7 @@ test("too much behind a held message ends the chain with the name of the proxy (
   await chain.close();
 });
 
-test("what is answered with a promise holds nothing, and is cancelled with its request", async () => {
+test("an answer with a promise holds no other message, and is cancelled with its request", async () => {
   const coming = Promise.withResolvers<unknown>();
   const aborted: string[] = [];
   const elsewhere = proxy({

@@ -74,7 +74,7 @@ test("a policy lets nothing pass that its hooks cannot be asked about", async ()
   await early.chain.close();
 });
 
-test("two members of one name cannot smuggle anything past a policy: it writes what it has read (N049, N050)", async () => {
+test("duplicate keys cannot smuggle anything past a policy, because it sends what it has read (N049, N050)", async () => {
   const rules = made({
     policy: true,
     messages: {
@@ -273,7 +273,7 @@ test("a message for a turn that runs is a prompt for the hooks: looked at, chang
   await chain.close();
 });
 
-test("a proxy asks the user: a question of its own, and one of the agent as it came", async () => {
+test("a proxy asks the user its own question, and passes on a question of the agent unchanged", async () => {
   const yes = { optionId: "yes", name: "Yes", kind: "allow_once" } as const;
   const part = made({
     async permission(ask, session, { signal }) {
@@ -304,7 +304,7 @@ test("a proxy asks the user: a question of its own, and one of the agent as it c
     _meta: { said: "ok" },
   });
 
-  // a question that the agent withdraws is withdrawn, and what is no answer means no
+  // a question that the agent withdraws is withdrawn, and a malformed answer counts as cancelled
   agent.request(2, "session/request_permission", { sessionId: "s", toolCall, options: [yes] });
   const third = await client.asked("session/request_permission");
   client.answer(third, { outcome: "yes" });

@@ -92,7 +92,7 @@ test("without an agent behind it, an agent has no successor", async () => {
   assert.equal(found, undefined);
 });
 
-/** Says what the agent behind it says to the same prompt. */
+/** Passes each prompt to the agent behind it and says what that agent says. */
 const lead = agent({
   name: "lead",
   version: "1",
@@ -102,7 +102,7 @@ const lead = agent({
   },
 });
 
-/** A client of the lead, in front of an agent of which each start is another one. */
+/** A client of the lead agent, which stands in front of the agents that `start` starts. */
 async function behindLead(start: () => Transport, onExit: OnExit = "fail") {
   const chain = conductor([lead, { name: "worker", start, onExit }]);
   const connection = await client({ name: "app", version: "1" }).connect(chain);
@@ -131,7 +131,7 @@ function transportOf(served: Agent): Transport {
   return near;
 }
 
-/** Each one that is started has a number. */
+/** Starts echo agents that are numbered in the order in which they start. */
 function echoes() {
   const started: Agent[] = [];
   const start = () => {
@@ -147,7 +147,7 @@ function echoes() {
   return { started, start };
 }
 
-test("after the agent behind has gone, each session in front of it goes on with a new one", async () => {
+test("after the agent behind has ended, each session in front of it continues with a new session", async () => {
   const { started, start } = echoes();
   const { open, connection } = await behindLead(start);
   const [a, b] = [await open(), await open()];
@@ -159,7 +159,7 @@ test("after the agent behind has gone, each session in front of it goes on with 
   await connection.close();
 });
 
-test("a session that the agent behind refused to open is asked for again", async () => {
+test("if the agent behind refuses to open a session, the next prompt asks for it again", async () => {
   let isBusy = true;
   const worker = agent({
     name: "worker",
@@ -179,7 +179,7 @@ test("a session that the agent behind refused to open is asked for again", async
   await connection.close();
 });
 
-test("a session that the agent behind does not have after its restart fails once, then goes on with a new one", async () => {
+test("if the agent behind has lost a session after its restart, one prompt fails, then a new session is used", async () => {
   const { started, start } = echoes();
   const { open, connection } = await behindLead(start, "restart");
   const { prompt } = await open();
@@ -190,7 +190,7 @@ test("a session that the agent behind does not have after its restart fails once
   await connection.close();
 });
 
-test("so does a session of an agent behind that cannot open sessions again", async () => {
+test("if the agent behind cannot reopen sessions, one prompt fails after its restart, then a new session is used", async () => {
   const answers = { ...introductions[1], sessionId: "s", stopReason: "end_turn" };
   const hand = byHand(({ id, method }, peer) => {
     if (method === "session/prompt") peer.notify("session/update", said("s", "done"));
@@ -205,7 +205,7 @@ test("so does a session of an agent behind that cannot open sessions again", asy
   await connection.close();
 });
 
-test("closing a session closes the one behind it, and no other", async () => {
+test("closing a session closes the session of the agent behind it, and no other", async () => {
   const closed: string[] = [];
   const hasClosed = Promise.withResolvers<void>();
   const worker = agent({
@@ -230,7 +230,7 @@ test("closing a session closes the one behind it, and no other", async () => {
   await connection.close();
 });
 
-test("a watched chain shows the hop between two agents too, behind those before it", async () => {
+test("a watched chain also shows the hop between two agents, after the hops before it", async () => {
   const hops = new Map<string, number>();
   const methods: unknown[] = [];
   const chain = conductor(
@@ -259,7 +259,7 @@ test("a watched chain shows the hop between two agents too, behind those before 
   await connection.close();
 });
 
-test("a chain of agents speaks its editions at every agent, by default those of the first one to the client", async () => {
+test("the editions of a chain of agents apply to every agent, and by default those of the first apply to the client", async () => {
   const editionsOf = async (parts: readonly ChainPart[], options: ConductorOptions = {}) => {
     const asked: unknown[] = [];
     const watch: WatchHops = ({ message }) => {

@@ -420,7 +420,7 @@ test("too much for a component that is being started ends the chain with its nam
   assert.match((await connection.closed).message, /^slow: too much waits for it/);
 });
 
-test("what is cancelled while it waits for a component does not count any more (P27)", async () => {
+test("a request that is cancelled while it waits for a component no longer counts towards the limit (P27)", async () => {
   const part = byHand();
   const { client, chain } = chained([{ name: "slow", start: part.start }]);
   client.request("hello", "initialize", hello[1]);
@@ -434,7 +434,7 @@ test("what is cancelled while it waits for a component does not count any more (
   await chain.close();
 });
 
-test("what was sent before a component went away again does not count any more (P27)", async () => {
+test("a message that was sent before a component ended again no longer counts towards the limit (P27)", async () => {
   const { part, peers, peer } = mortal("restart");
   const third = Promise.withResolvers<void>();
   let sent = 0;
@@ -450,7 +450,7 @@ test("what was sent before a component went away again does not count any more (
       },
       send(message, text) {
         const { method } = message as Wire;
-        // the second one goes away while it gets what waited
+        // the second one ends while it gets the messages that waited
         if (number === 2 && method === "_acme/note" && ++sent === 15) sink?.end({ kind: "closed" });
         return inner.send(message, text);
       },
@@ -487,14 +487,14 @@ test("a policy is never bypassed and never open, whoever says that it is one", a
   assert.throws(() => proxy({ name: "rules", version: "1", policy: true, errors: "open" }), /cannot be open/);
 });
 
-test("an agent is never bypassed: that is refused with the reason", async () => {
+test("a chain that would bypass an agent is refused with the reason", async () => {
   const words = /^conductor: a stands at the end of the chain and cannot be bypassed: nothing is behind it/;
   const inProcess = agent({ name: "a", version: "1", prompt: () => undefined });
   const part = { name: "a", start: inProcess, onExit: "bypass" } as const;
   assert.throws(() => conductor([...empty(1), part]), { name: "TypeError", message: words });
   const inner = conductor([...empty(1), inProcess]);
   assert.throws(() => conductor([{ ...part, start: inner }]), { name: "TypeError", message: words });
-  // a program may be a proxy: that is known when a client initialises
+  // a program may be a proxy, which is known only when a client initialises
   const { client, chain } = chained(empty(1), { onExit: "bypass" });
   client.request(1, "initialize", hello[1]);
   assert.match(

@@ -1,4 +1,4 @@
-// Remembers the claims of a store's sessions, so that a test names a session by its id alone.
+// Remembers the claims of a store's sessions, so that a test can name a session by its id alone.
 
 import type { Claim, SessionRecord, SessionStore, StoredEntry } from "../../src/model/store.ts";
 
@@ -7,7 +7,7 @@ export interface ClaimedSessions {
   fork(sessionId: string, record: SessionRecord): Promise<void>;
   claim(sessionId: string): Promise<void>;
   release(sessionId: string): Promise<void>;
-  /** Appends after the entry that the first one follows. */
+  /** Appends entries. `after` follows from the number of the first one. */
   append(sessionId: string, entries: readonly StoredEntry[]): Promise<void>;
   delete(sessionId: string): Promise<void>;
 }

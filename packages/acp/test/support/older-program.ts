@@ -1,4 +1,4 @@
-// A program that knows only version 2.0 of the store: the statements of that version, as it ran them.
+// A program that knows only version 2.0 of the store. It runs the statements of that version.
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -24,7 +24,7 @@ export interface OlderProgram extends Disposable {
   patch(sessionId: string, patch: object): void;
   delete(sessionId: string): void;
   lastSeq(sessionId: string): number;
-  /** The numbers of the entries of a session that is no fork, and whether their checksums are right. */
+  /** The numbers of the entries of a session that is not a fork, and whether their checksums are right. */
   read(sessionId: string): { readonly seqs: number[]; readonly areWhole: boolean };
 }
 

@@ -1,25 +1,25 @@
-// Refuses a call before it begins: by the mode, or by a rule of the client.
+// Refuses a call before it begins, because of the mode or a rule of the client.
 
 import type { ModeVerdict } from "../permissions/decide-by-mode.ts";
 import { unanswered } from "../permissions/question.ts";
 import { oneLine } from "../text/safe-text.ts";
 import { type Access, type CommandHolder, type ToolContext, ToolError } from "../tools/base/tool.ts";
 
-/** Why a call does not begin. */
+/** Says why a call does not begin. */
 export interface Refusal {
   readonly status: "failed" | "cancelled";
   readonly userText: string;
   readonly modelText: string;
-  /** For the model only. */
+  /** Advice that only the model gets. */
   readonly advice?: string;
 }
 
-/** Whether the answer shows the model text of a file that it has not read. */
+/** Whether the result of the call shows the model text of a file that it has not read. */
 export function isUnread(access: Access): access is Extract<Access, { type: "write" }> {
   return access.type === "write" && access.reads === true;
 }
 
-/** Refused by the mode or by a rule of the client. */
+/** Returns the refusal of a call by the mode or by a rule of the client; undefined if the call may begin. */
 export async function refusalBefore(
   access: Access,
   verdict: ModeVerdict,
@@ -28,10 +28,10 @@ export async function refusalBefore(
 ): Promise<Refusal | undefined> {
   if (verdict.type === "refuse")
     return { status: "failed", userText: verdict.reason, modelText: verdict.reason };
-  // the question is about the change alone
+  // the question covers only the change, so ask the client about reading here
   if (verdict.type === "ask" && isUnread(access))
     return vetoOf({ type: "read", paths: access.paths }, context);
-  // a client that decides about the commands that it runs need not be asked before
+  // a client that runs the command decides about it then
   if (verdict.type !== "allow" || holder?.by === "client") return undefined;
   return vetoOf(access, context, holder);
 }

@@ -153,7 +153,7 @@ async function report(
   const { turn } = options;
   // before the call begins: a refused call must never be shown as in progress
   const refused = await refusalBefore(prepared.access, verdict, options.context, options.holder);
-  // a rule may keep the user's history from the text of the file
+  // hides the call's details: a rule may deny reading the file, and the session's history must not get its text
   const isHidden = refused !== undefined && options.context.vetoes !== undefined && isUnread(prepared.access);
   let rejected = unanswered;
   const start = {

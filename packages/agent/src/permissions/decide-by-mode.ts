@@ -149,7 +149,7 @@ function subjectsOf(access: Exclude<Access, { type: "none" }>): string[] {
 export class Grants {
   /** By subject, for example `run npm test`, `write /project/a.ts`, `host example.org`. */
   readonly #answers = new Map<string, boolean>();
-  /** False while the client has a gate, which remembers the user's answers itself. */
+  /** Whether answers are remembered here. False while the client has a gate, which remembers them itself. */
   isKept = true;
 
   remember(subjects: readonly string[], allows: boolean): void {

@@ -104,7 +104,7 @@ inEveryVersion("a client without vetoes is not asked", {}, async (setup) => {
 
 for (const mode of ["code", "ask"] as const) {
   inEveryVersion(
-    `an edit tells nothing of a file that it must not read, in mode ${mode}`,
+    `an edit reveals nothing of a file that it must not read, in mode ${mode}`,
     { "a.txt": "key=SECRET\n" },
     async (setup) => {
       const edit = (oldText: string) =>

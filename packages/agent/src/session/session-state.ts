@@ -66,7 +66,7 @@ export class CodingSessionState {
     this.undo = new SessionUndo(undo);
   }
 
-  /** Answers for more than this session. */
+  /** The user's answers that count for more than this session. Undefined while the client remembers answers. */
   get lastingGrants(): LastingGrants | undefined {
     return this.grants.isKept ? this.#lasting : undefined;
   }

@@ -1,4 +1,4 @@
-// Opens the history while the agent starts, and says who has a session of it. A failure never stops the work.
+// Opens the history while the agent starts, and reports a session that another process uses. Other failures never stop the work.
 
 import type { HistorySession } from "@parley/client/history";
 import type { HistoryFile, SessionRecording } from "@parley/client/internal";
@@ -8,7 +8,7 @@ import { safeLine } from "../terminal/sanitise.ts";
 import { busySession, isBusy } from "./live-error.ts";
 
 export interface HistoryOpener {
-  /** Loads the history and begins to open its file. */
+  /** Loads the module of the history and begins to open the file. */
   open(): Promise<HistoryFile>;
   /** Prints why a session cannot be recorded. */
   failed(error: unknown): void;
@@ -31,7 +31,7 @@ export function historyOpener(notice: (text: string) => void, secrets: SecretsLo
       return opening;
     },
     failed(error) {
-      // checkNew reports it
+      // `checkNew` reports that another process uses the session
       if (isBusy(error)) return;
       const reason = error instanceof Error ? error.message : String(error);
       notice(`cannot store this session in the history: ${safeLine(reason)}`);

@@ -71,7 +71,7 @@ export interface LiveAgentSession extends TakenSession {
 export class LiveAgent {
   readonly #given: LiveAgentOptions;
   readonly #recordings: ReturnType<typeof recordSessions> | undefined;
-  /** What is recorded of the session that is being opened. */
+  /** How to record the session that is being opened. */
   #opening: Pick<RecordingOptions, "name" | "original"> | undefined;
   #target: AgentTarget;
   #gate: OpenedGate | undefined;
@@ -249,7 +249,7 @@ export class LiveAgent {
     }
   }
 
-  /** Only sessions that are opened here are recorded. */
+  /** How to record a session that begins. Undefined for a session that was not opened here, which is not recorded. */
   #recording(history: HistoryOpener): RecordingOptions | undefined {
     if (this.#opening === undefined) return undefined;
     const { name, original } = this.#opening;
@@ -257,7 +257,7 @@ export class LiveAgent {
     return {
       agent,
       known,
-      // one that the agent has already keeps the name that it has there
+      // a session that the agent already has keeps its title
       ...(known === undefined && listed === undefined ? { name } : { title: listed?.title ?? undefined }),
       original,
       dropsUnused: known === undefined && original === undefined,

@@ -37,7 +37,7 @@ export async function startAgent(
   try {
     return await manageAgent(target.entry, options);
   } catch (error) {
-    // a rule that is wrong
+    // the policy has an invalid rule
     if (error instanceof CommandError) throw error;
     if (tokenHint !== undefined && error instanceof LaunchError && isTokenRefusal(error.status))
       throw new LiveError(exitCodes.notStarted, error.kind, safeText(error.message), tokenHint);

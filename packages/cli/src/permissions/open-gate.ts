@@ -31,7 +31,7 @@ export interface OpenGateOptions
     Pick<GateOptions, "asker" | "isOwn" | "extraRoots" | "env" | "beforeWrite"> {
   /** The sandbox of commands. Default: workspace. */
   readonly sandbox?: SandboxChoice | undefined;
-  /** The agent's name, for the reviewer. */
+  /** The agent's name, which the reviewer gets. */
   readonly agent?: string | undefined;
   /** A command that is asked before the asker. */
   readonly reviewer?: string | undefined;

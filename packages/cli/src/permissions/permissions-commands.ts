@@ -103,7 +103,7 @@ export const permissionsCommands: readonly Command[] = [
     summary: "Check the log for damage and missing lines",
     details:
       "Each line of a log has a number and a checksum. Each log names the previous log. Exits with 1 if a line was damaged, added, removed " +
-      "or cut off, or if a log is missing. This shows accidents, not an attacker: somebody with your rights can write a log anew. A log " +
+      "or cut off, or if a log is missing. This reveals accidents, not attacks: somebody with your rights can rewrite a log. A log " +
       "without an end belongs to a running or killed process. This is reported and is not an error.",
     positionals: "[FILE...]",
     completes: "file",

@@ -73,7 +73,7 @@ function typed(effect: RuleEffect, text: string): Rule {
   }
 }
 
-/** What rules deny on plain paths, for an agent that runs in a sandbox. */
+/** The plain paths that rules deny, for the sandbox in which an agent runs. */
 export function mountsOf(
   rules: readonly Rule[],
   roots: readonly string[],

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "nod
 import { join } from "node:path";
 import { isObject } from "@parley/acp/jsonrpc";
 
-/** Which program it is. */
+/** Identifies the program of an agent. */
 export interface AgentIdentity {
   readonly command: string;
   readonly version: string;
@@ -12,7 +12,7 @@ export interface AgentIdentity {
 
 const fileIn = (folder: string): string => join(folder, "never-asks.ndjson");
 
-/** The rule that it went against, in words; undefined for an agent that has not done so. */
+/** The rule that the agent broke without asking, in words. Undefined if it broke none. */
 export function brokenBy(folder: string, { command, version }: AgentIdentity): string | undefined {
   const path = fileIn(folder);
   const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
@@ -43,7 +43,7 @@ function readLine(line: string): Readonly<Record<string, unknown>> | undefined {
     const seen: unknown = JSON.parse(line);
     return isObject(seen) ? seen : undefined;
   } catch {
-    // the last line of a process that was killed
+    // a process was killed while it wrote this line
     return undefined;
   }
 }

@@ -10,7 +10,7 @@ import { conductor } from "@parley/acp/proxy";
 import { proxyArguments } from "../proxy/proxy-arguments.ts";
 import { notify } from "./notify.ts";
 
-/** The proxy in front of an agent. What it tells is appended to a file. */
+/** Starts the proxy in front of an agent. Its notifications are appended to a file. */
 async function notifying(t: TestContext, front: Client, behind: Agent) {
   const folder = mkdtempSync(join(tmpdir(), "parley-notify-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ async function notifying(t: TestContext, front: Client, behind: Agent) {
   const connection = await front.connect(conductor([start, behind]));
   t.after(() => connection.close());
   const read = () => readFileSync(told, "utf8");
-  /** Resolves when this was told. */
+  /** Resolves when a notification with these words was shown. */
   const shows = (words: RegExp): Promise<void> =>
     new Promise((resolve) => {
       const watcher = watch(told, () => {
@@ -39,7 +39,9 @@ async function notifying(t: TestContext, front: Client, behind: Agent) {
   return { session: await connection.newSession({ cwd: "/" }), read, shows };
 }
 
-test("of many questions at once the first and the last one are shown", { timeout: 60_000 }, async (t) => {
+test("if many questions come at once, the first and the last one are shown", {
+  timeout: 60_000,
+}, async (t) => {
   const asking = agent({
     name: "a",
     version: "1",
@@ -57,7 +59,7 @@ test("of many questions at once the first and the last one are shown", { timeout
 });
 
 for (const edition of ["v1", "v2"] as const)
-  test(`a message for a turn that runs does not make it shorter (${edition})`, {
+  test(`a message to a running turn does not restart the time of the turn (${edition})`, {
     timeout: 60_000,
   }, async (t) => {
     const started = Promise.withResolvers<void>();

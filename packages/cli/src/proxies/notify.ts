@@ -12,7 +12,7 @@ import { safeLine } from "../terminal/sanitise.ts";
 import type { ShippedProxy } from "./shipped-proxy.ts";
 
 interface Data {
-  /** When the turn that runs began. */
+  /** When the running turn began. Undefined while no turn runs. */
   startedAt: number | undefined;
   title: string;
 }

@@ -10,11 +10,11 @@ export interface OtherSessions {
   /** The params that opened it. */
   opened: object;
   readonly others: Map<string, Promise<OtherAgent>>;
-  /** The one that works on a request of this session. */
+  /** The agent that works on a request of this session. */
   busy: Promise<OtherAgent> | undefined;
 }
 
-/** Those of one client. */
+/** The other agents of one client. */
 export class OtherAgents {
   /** The params with which the client initialised. */
   hello: object = {};
@@ -25,7 +25,7 @@ export class OtherAgents {
     this.#reach = reach;
   }
 
-  /** Gives a request to the agent, which is busy with it until it answers. */
+  /** Sends a request to an agent. Until it answers, it is the session's `busy` agent. */
   async prompt(
     name: string,
     session: ProxiedSession<OtherSessions>,
@@ -78,7 +78,7 @@ export interface OtherAgent {
 
 interface OtherRequest {
   readonly method: string;
-  /** Those of the client, with the id of its session. */
+  /** The params as the client sent them, with the id of its own session. */
   readonly params: unknown;
 }
 
@@ -91,7 +91,7 @@ export function asked(
   return connection.request(method, { ...asObject(params), sessionId }, optional({ signal }));
 }
 
-/** Cancels the work of all of them in a session. */
+/** Cancels the work of all other agents in a session. */
 export function cancelOthers({ others }: OtherSessions): void {
   for (const other of others.values()) {
     other.then(

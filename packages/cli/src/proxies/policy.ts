@@ -20,7 +20,7 @@ import { asObject } from "./other-agent.ts";
 import type { ProxyArguments, ProxyHost, ShippedProxy } from "./shipped-proxy.ts";
 
 interface Data {
-  /** What the gate knows the session by. Undefined until it is open. */
+  /** The session as the gate knows it. Undefined until it is open. */
   gated: GatedSession | undefined;
 }
 
@@ -40,7 +40,7 @@ export const policy: ShippedProxy = {
 
   create(given, host) {
     const run = rulesOf(given);
-    // a wrong rule is reported before anything starts
+    // throws if a rule is wrong, before anything starts
     const rules = configuredRules(run);
     const known = new AgentFacts(host);
     const sessions = new Map<string, Session>();
@@ -71,7 +71,7 @@ export const policy: ShippedProxy = {
       if (session.data.gated !== undefined) gate().cancel(session.data.gated);
       session.notify("agent", "session/cancel", { sessionId });
     };
-    /** Why the agent cannot be used with these rules. */
+    /** Why the agent cannot be used with these rules; undefined if it can. */
     const unkept = (cwd: string): string | undefined => {
       if (!known.neverAsks || known.isSandboxed) return undefined;
       const all = [...rules, ...rememberedRules(permissionsPath()).list(), ...trustedSettings(cwd).rules];
@@ -95,7 +95,7 @@ export const policy: ShippedProxy = {
           return RequestError.permissionDenied("permission denied: it belongs to no session");
         const decision = await gate().decide(read(asObject(params), gated), asking(session, call.signal));
         if (decision === "allow") return undefined;
-        const { reason = "a rule" } = asObject(decision) as { readonly reason?: string }; // as: of a gate
+        const { reason = "a rule" } = asObject(decision) as { readonly reason?: string }; // as: a decision of a gate
         return RequestError.permissionDenied(reason);
       };
 
@@ -141,7 +141,7 @@ export const policy: ShippedProxy = {
         session.data.gated = gatedOf(setup, session.sessionId);
         sessions.set(session.sessionId, session);
         const said = known.said;
-        // behind the answer
+        // in a microtask, so that the client gets the answer first
         if (said !== undefined) queueMicrotask(() => session.say(`[policy] ${said}\n\n`));
       },
       prompt(_, { data: { gated } }) {
@@ -169,18 +169,18 @@ export const policy: ShippedProxy = {
   reset: ({ folder }) => forgetBroken(folder),
 };
 
-/** What is known of the agent behind the proxy. */
+/** What is known about the agent behind the proxy. */
 class AgentFacts {
   readonly #host: ProxyHost;
   #info: { readonly name?: string; readonly version?: string } = {};
-  /** What it did without asking, in this process. */
+  /** The rule that it broke without asking, now or in an earlier process. */
   #broken: string | undefined;
 
   constructor(host: ProxyHost) {
     this.#host = host;
   }
 
-  /** The answer to `initialize`, in version 1 or 2. */
+  /** Notes the agent's answer to `initialize`, in version 1 or 2. */
   met(result: unknown): void {
     const { agentInfo, info } = asObject(result);
     const { name, version } = asObject(agentInfo ?? info);
@@ -207,13 +207,13 @@ class AgentFacts {
     return this.#broken !== undefined || this.#asks === false;
   }
 
-  /** For the gate. */
+  /** The facts about the agent that the gate needs. */
   get asking() {
     const { entry = {} } = this.#host.agent ?? {};
     return { agent: this.name, exactTitles: hasExactTitles(entry, this.#info.name) };
   }
 
-  /** What the user should know before the first prompt. */
+  /** What the user should know before the first prompt; undefined if nothing. */
   get said(): string | undefined {
     const { name } = this;
     const instead = this.isSandboxed ? "only its sandbox can." : `\`${this.sandboxOption}\` can.`;
@@ -269,7 +269,7 @@ function commandOf(params: Readonly<Record<string, unknown>>, session: GatedSess
   };
 }
 
-/** Our own agent announces what it would do without asking, if it is told to: in version 1 or 2. */
+/** Declares in `initialize`, in version 1 or 2, that our own agent should announce what it would do without asking. */
 function announcing(params: Readonly<Record<string, unknown>>): object {
   const keys = ["clientCapabilities", "capabilities"].filter((key) => isObject(params[key]));
   const told = (keys.length === 0 ? ["clientCapabilities"] : keys).map((key) => {

@@ -9,7 +9,7 @@ import { memoryPair } from "@parley/acp/transport";
 import { proxyArguments } from "../proxy/proxy-arguments.ts";
 import { route } from "./route.ts";
 
-/** An agent that works until it is told to end, or is cancelled, and says what it is told meanwhile. */
+/** An agent that works until it is told to end or is cancelled, and repeats the messages that it gets meanwhile. */
 function working(name: string, heard: string[], edition: Edition) {
   return agent({
     name,
@@ -62,7 +62,7 @@ async function routed(t: TestContext, edition: Edition) {
   return { heard, session, begun };
 }
 
-test("a message for the work of another agent reaches that one while it works (v1)", async (t) => {
+test("a message to a running turn reaches the agent that works on it (v1)", async (t) => {
   const { heard, session, begun } = await routed(t, "v1");
   const { result } = await begun("o");
   await session.steer("more").accepted;
@@ -72,7 +72,7 @@ test("a message for the work of another agent reaches that one while it works (v
 });
 
 for (const edition of ["v1", "v2"] as const)
-  test(`a cancel reaches the agent that works, also after a message for its work (${edition})`, async (t) => {
+  test(`a cancel reaches the agent that works, even after a message to its turn (${edition})`, async (t) => {
     const { heard, session, begun } = await routed(t, edition);
     for (const [words, name] of [
       ["o", "other"],

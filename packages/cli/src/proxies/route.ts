@@ -83,7 +83,7 @@ export const route: ShippedProxy = {
           const prompted = others.prompt(name, session, { method, params, signal: call?.signal });
           return answer(prompted.catch((error: unknown) => Promise.reject(refusalOf(error, name))));
         },
-        // a message for work that runs goes to the one that works
+        // a message to a running turn goes to the agent that works on it
         "_session/steering": ({ method, params }, session) =>
           session?.data.busy && answer(session.data.busy.then((busy) => asked(busy, { method, params }))),
         "session/cancel"(_, session) {

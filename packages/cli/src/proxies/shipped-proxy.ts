@@ -26,13 +26,13 @@ export interface ChainAgent {
   readonly entry: AgentEntry;
   /** Whether its process runs in a sandbox. */
   readonly isSandboxed: boolean;
-  /** The option that puts it into one. */
+  /** The command-line option that puts it into a sandbox. */
   readonly sandboxOption: string;
 }
 
 /** What a proxy has of the process that it runs in. */
 export interface ProxyHost {
-  /** Undefined where another conductor starts it. */
+  /** The agent at the end of the chain. Undefined if another conductor starts the proxy. */
   readonly agent?: ChainAgent | undefined;
   /** A folder of its own for what survives a restart. */
   readonly folder: string;

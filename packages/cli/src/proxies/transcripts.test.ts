@@ -21,7 +21,7 @@ const spoken = {
   pharo: [pharo()],
 } as const satisfies Record<string, Editions>;
 
-/** What passes one end, apart for each direction. */
+/** The messages that pass one end of a chain, separately for each direction. */
 function recorded(inner: Transport) {
   const sent: object[] = [];
   const got: unknown[] = [];
@@ -45,7 +45,7 @@ function recorded(inner: Transport) {
 
 const isTime = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
-/** Each hop has its own ids, and those of sessions and messages are random: the first one is 1, and so on. */
+/** Numbers all ids in the order in which they appear, because each hop has its own ids, and those of sessions are random. */
 function comparable(messages: readonly unknown[]): unknown {
   const ids = new Map<string, string>();
   const named = (id: string): string => {
@@ -120,7 +120,7 @@ async function transcript(editions: Editions, parts: readonly Part[], watch?: Wa
 const empty = (n: number, editions: Editions): Part[] =>
   Array.from({ length: n }, (_, i) => proxy({ name: `p${i}`, version: "1", editions }));
 
-/** The last of them are a chain of their own, as a program would be. */
+/** Puts the last components into a chain of their own, as a program would have. */
 function nested(n: number, editions: Editions): Part[] {
   const inner = conductor(empty(n - 1, editions));
   const asProgram = () => {

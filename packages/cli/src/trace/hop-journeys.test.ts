@@ -1,4 +1,4 @@
-// Messages of a recorded chain, followed from hop to hop.
+// Tests that messages of a recorded chain are followed from hop to hop.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ function recorded() {
 
 const note = (words: string) => ({ method: "_acme/note", params: { sessionId: "s", words } });
 
-test("a message is followed by what it says, else by what was seen just before it, else by its order", () => {
+test("a message is matched by its params, else with the message seen just before it, else by order", () => {
   const { journeys, add } = recorded();
   add(0, note("dropped"));
   add(0, note("one"));
@@ -37,7 +37,7 @@ test("a message is followed by what it says, else by what was seen just before i
   assert.deepEqual(words, [["dropped", "0 or 1"], ["one"], ["two", "two"], ["three", "3"]]);
 });
 
-test("what is looked at grows as the trace does, also where a component drops messages", (t) => {
+test("the work grows linearly with the trace, even if a component drops messages", (t) => {
   const counted = t.mock.method(JSON, "stringify");
   const { journeys, add } = recorded();
   const count = 2_000;

@@ -51,16 +51,16 @@ export function hopRecord(record: number, message: TraceMessage): HopRecord | un
     : undefined;
 }
 
-/** A journey that may be seen at a further hop. */
+/** A journey that may continue at the next hop. */
 interface OpenJourney {
   readonly journey: Journey;
-  /** The params at the hop before. */
+  /** The params at the previous hop, as JSON. */
   readonly text: string | undefined;
   readonly record: number;
   isTaken: boolean;
 }
 
-/** Journeys in the order in which they came. Those that were taken elsewhere are skipped, each once. */
+/** Journeys in the order in which they came. Those that another queue has given out are skipped, each once. */
 class Queue {
   readonly #items: OpenJourney[] = [];
   #next = 0;
@@ -75,7 +75,7 @@ class Queue {
   }
 }
 
-/** Those of one kind that may be seen at one hop. A component may drop all of them: what is looked at does not grow with that. */
+/** The journeys of one kind that may continue at one hop. A component may drop them all, so `take` never searches all of them. */
 class Open {
   readonly #all = new Queue();
   readonly #byText = new Map<string | undefined, Queue>();
@@ -89,7 +89,7 @@ class Open {
     same.add(item);
   }
 
-  /** The first that is the same, else the one that was seen just before, else the first that could have become this. */
+  /** Takes the first journey with the same params, else the one that was seen just before, else the first of all. */
   take(text: string | undefined, record: number): Journey | undefined {
     const latest = this.#latest;
     const isJustBefore = latest?.isTaken === false && latest.record === record - 1;
@@ -101,7 +101,7 @@ class Open {
 
 export class Journeys {
   readonly all: Journey[] = [];
-  /** Those that may be seen at a further hop, by where that would be. */
+  /** The journeys that may continue at another hop, by that hop. */
   readonly #open = new Map<string, Open>();
   /** Requests that are not answered at a hop, by the hop and the id. */
   readonly #asked = new Map<string, Journey>();

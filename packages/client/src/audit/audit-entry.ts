@@ -72,7 +72,7 @@ export function checkedLine(body: string): string {
   return `${body.slice(0, -1)},"sum":"${checksum(body)}"}\n`;
 }
 
-/** Takes a line apart. Undefined for what is no line of a log, or has another checksum. */
+/** Reads a line. Undefined for a text that is not a line of a log, or whose checksum is wrong. */
 export function readLine(line: string): { readonly body: string; readonly isSigned: boolean } | undefined {
   const [, start, kind, sum] = /^(\{.*),"(sum|mac)":"([\da-f]+)"\}$/.exec(line) ?? [];
   if (start === undefined) return undefined;

@@ -34,7 +34,7 @@ function headPath(log: string): string {
   return log.replace(/\.ndjson$/, ".head");
 }
 
-/** Counts the lines of a log that has no end yet, in a file beside it. */
+/** Keeps the number of lines of an open log in a file beside it. */
 export class LineCount {
   readonly #path: string;
   readonly #file: number;

@@ -10,7 +10,7 @@ import { auditFiles, isWriterRunning, linesWritten, prunedUpTo } from "./audit-f
 export interface AuditReport {
   /** The path of the log. */
   readonly path: string;
-  /** Whether no line was changed, inserted, removed or cut off by accident. Somebody who wants to can hide a change. */
+  /** Whether no line was changed, inserted, removed or cut off by accident. An attacker can hide a change. */
   readonly isWhole: boolean;
   /** Whether an older version wrote the log. Its lines have no checksum, so only their number and order were verified. */
   readonly isOlder: boolean;
@@ -55,7 +55,7 @@ export function verifyAuditFolder(folder: string): AuditFolderReport {
 }
 
 /**
- * Verifies one audit log. It shows accidents and lines that are cut off, not the changes of an attacker.
+ * Verifies one audit log. It reveals accidents and lines that are cut off, but not the changes of an attacker.
  *
  * @example
  * import { auditFiles, verifyAudit } from "@parley/client/audit";

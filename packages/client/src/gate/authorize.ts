@@ -28,45 +28,45 @@ import {
 const defaultAnswerMs = 10 * 60_000;
 /** Questions that one session may have open. */
 const maxOpen = 16;
-/** So often a question is asked again because its answer cannot be kept. */
+/** How often a question is asked because the rule in its answer could not be kept. */
 const maxRounds = 10;
 
-/** What a person is shown beside the subjects. */
+/** Details that a person is shown in addition to the subjects. */
 export type Shown = Pick<PermissionQuestion, "claimed" | "diff" | "moreDiffs" | "patch" | "env" | "request">;
 
 export interface Authorized {
   readonly decision: Decision;
   /** What a person chose. */
   readonly choice?: PermissionChoice;
-  /** What a person allowed is not there any more: the answer is for nothing, and nothing is kept of it. */
+  /** Whether the target changed while the question was open. The answer then has no effect and is not remembered. */
   readonly isChanged?: boolean;
 }
 
-/** What the rules say about things that belong together. */
+/** What the rules say about subjects that are decided together. */
 interface Judged {
   readonly subjects: readonly RuleSubject[];
-  /** On each for itself. */
+  /** The verdict on each subject. */
   readonly verdicts: readonly Verdict[];
-  /** On all of them. */
+  /** The strictest of these verdicts. */
   readonly verdict: Verdict;
 }
 
 type Person = (question: PermissionQuestion) => Promise<PermissionReply>;
 
-/** How it is asked about, where it is. */
+/** How to ask about subjects, if a question is needed. */
 export interface Asking {
   readonly signal: AbortSignal;
-  /** Asks the person of the client. Default: that of the session. */
+  /** Asks the user of the client. Default: the `ask` of the session. */
   readonly ask?: ClientAsk | undefined;
   show?(): Promise<Shown> | Shown;
-  /** What a write would write. */
+  /** The text that a write would write. */
   readonly content?: string | undefined;
   readonly title?: string | undefined;
   /** Goes before the reason of the question. */
   readonly why?: string | undefined;
-  /** The reason of the question where no rule has one: an agent of ours says why it asks. */
+  /** The reason of the question if no rule has one. Our own agent gives it. */
   readonly words?: string | undefined;
-  /** Whether what a person was shown is still so. */
+  /** Whether the target is still as the person was shown. */
   isSame?(): Promise<boolean>;
 }
 
@@ -74,7 +74,7 @@ interface Answer {
   readonly choice: PermissionChoice;
   readonly by: "user" | "reviewer";
   readonly said?: string;
-  /** The rule that is kept instead of what was shown. */
+  /** The rule to remember instead of the one that was shown. */
   readonly target?: RuleTarget;
 }
 
@@ -89,7 +89,7 @@ export class Authority {
     return (this.#options.now ?? Date.now)();
   }
 
-  /** By the rules as they are now. */
+  /** Evaluates the rules as they are now. */
   judge(state: GateState, subjects: readonly RuleSubject[]): Judged {
     const { own = [] } = this.#options;
     const circumstances: Circumstances = {
@@ -104,14 +104,14 @@ export class Authority {
     return { subjects, verdicts, verdict: strictest(verdicts) ?? nothing };
   }
 
-  /** All rules that count in the session now. */
+  /** All rules of the session, including those that have expired. */
   rules(state: GateState): readonly Rule[] {
     const { rules = [], remembered } = this.#options;
     const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
     return [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers];
   }
 
-  /** Without those that have expired or are for other workspaces. A workspace cannot allow. */
+  /** The rules without those that have expired, are for other workspaces, or allow something in the name of a workspace. */
   rulesInForce(state: GateState): readonly Rule[] {
     const context = state.context(this.now);
     return this.rules(state).filter(
@@ -119,7 +119,7 @@ export class Authority {
     );
   }
 
-  /** What rules may forbid an agent that runs its own tools, or want asked. */
+  /** The operations that rules deny or ask about, for an agent that runs its own tools. */
   restricts(state: GateState): readonly RuleOperation[] {
     const strict = this.rulesInForce(state).filter((rule) => rule.effect !== "allow");
     return ruleOperations.filter(
@@ -127,7 +127,7 @@ export class Authority {
     );
   }
 
-  /** For whoever was not there to be asked: what to write so that it need not be asked. */
+  /** The rules that would have allowed it without a question, for a run without a user. */
   #allowedBy(state: GateState, { subjects, verdicts }: Judged): Pick<Decision, "allowedBy"> {
     const rules = subjects.flatMap((subject, at) =>
       verdicts[at]?.effect !== "ask" ? [] : [verdicts[at].always ? undefined : ruleFor(subject, state.roots)],
@@ -137,7 +137,7 @@ export class Authority {
       : {};
   }
 
-  /** The rules are asked once; a second time only where somebody was asked meanwhile. */
+  /** Decides. It evaluates the rules once, and a second time only if a question was answered meanwhile. */
   async decide(
     state: GateState,
     subjects: readonly RuleSubject[],
@@ -180,7 +180,7 @@ export class Authority {
       return person === undefined ? nobody() : decided("cancelled", "nobody", "nobody answered");
     const { choice, said, by, target } = answer;
     const { effect, scope } = choice;
-    // for safety: the rules may have changed while the question was open, and what is forbidden now is
+    // for safety: the rules may have changed while the question was open, and a rule that denies now wins
     const since = this.judge(state, subjects).verdict;
     if (since.effect === "deny") return decided("deny", "rule", since.reason, optional({ rule: since.rule }));
     if (effect === "allow" && (await asking.isSame?.()) === false)
@@ -189,14 +189,14 @@ export class Authority {
     const kept = { scope, ...optional({ said, remembered }) };
     if (by === "user") return { ...decided(effect, by, `you answered: ${choice.name}`, kept), choice };
     const words = `the reviewer answered: ${said === undefined ? choice.name : shownLine(said)}`;
-    // a rule goes before the reviewer
+    // a rule that allows it would be applied before the reviewer is asked
     const instead = effect === "deny" ? this.#allowedBy(state, judged) : {};
     return { ...decided(effect, by, words, { ...kept, ...instead }), choice };
   }
 
   /**
-   * Of an agent that would do it without asking: only what forbids or has asked counts. Nothing is remembered of it, and
-   * nothing is allowed by it that the agent would have us do.
+   * Decides about an action that an agent announces. Only rules that deny or ask count. Nothing is remembered, and
+   * the decision does not allow the agent to have us perform the action.
    */
   async veto(state: GateState, subjects: readonly RuleSubject[], asking: Asking): Promise<Decision> {
     const judged = this.judge(state, subjects);
@@ -208,7 +208,7 @@ export class Authority {
     return (await this.decide(state, subjects, asking, judged)).decision;
   }
 
-  /** Whoever is asked: the person of the gate, else that of the client. */
+  /** The person to ask: that of the gate, else that of the client. */
   #person(state: GateState, { ask = state.asking.ask }: Pick<Asking, "ask">): Person | undefined {
     const { asker } = this.#options;
     if (asker?.permission !== undefined) return async (question) => asker.permission?.(question);
@@ -220,7 +220,7 @@ export class Authority {
     return this.#person(state, {}) !== undefined;
   }
 
-  /** What a person or the reviewer chose; undefined where nobody did. */
+  /** Asks the reviewer and the person. Undefined if nobody chose. */
   async #ask(
     state: GateState,
     judged: Judged,
@@ -230,7 +230,7 @@ export class Authority {
     const { reviewer, remembered } = this.#options;
     const { subjects, verdicts, verdict } = judged;
     const shown = await show?.();
-    // without a place to keep answers none is offered that would have to be kept
+    // without a store for answers, only choices for once and for the session are offered
     const facts: ChoiceFacts = {
       verdict,
       asked: subjects.filter((_, at) => verdicts[at]?.effect === "ask"),
@@ -255,7 +255,7 @@ export class Authority {
         choices,
         signal,
       };
-      // what is asked every time is the person's alone
+      // the reviewer does not answer questions that are always asked: only the person may
       const reply =
         (verdict.always || round > 0 ? undefined : await reviewer?.(question)) ?? (await person?.(question));
       const { id, said, rule, by = "user" } = typeof reply === "object" ? reply : { id: reply };
@@ -269,7 +269,7 @@ export class Authority {
     return undefined;
   }
 
-  /** The rule that a person wants to keep instead of what was shown. A text says what is wrong with it. */
+  /** The rule that a person edited. Returns a text that says what is wrong if the rule cannot be kept. */
   #editedTarget(
     text: string,
     { effect }: PermissionChoice,
@@ -290,7 +290,7 @@ export class Authority {
     }
   }
 
-  /** Keeps an answer for as long as it reaches. Returns the rules that it made. */
+  /** Remembers an answer for its scope. Returns the rules that it made. */
   #remember(
     state: GateState,
     subjects: readonly RuleSubject[],
@@ -312,7 +312,7 @@ export class Authority {
   }
 }
 
-/** The user has cancelled, and what is more than reading is not done any more. */
+/** Whether the user has cancelled. Only reading is allowed then. */
 function isTooLate({ isStopped }: GateState, subjects: readonly RuleSubject[]): boolean {
   return isStopped && subjects.some(({ operation }) => operation !== "read");
 }

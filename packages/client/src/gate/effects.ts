@@ -90,7 +90,7 @@ export class Effects {
     }
   }
 
-  /** Decides about something that others do. Rejects as `perform` does. */
+  /** Decides about an effect that somebody else performs. Rejects as `perform` does. */
   async decide(
     state: GateState,
     wanted: RuleSubject,

@@ -8,7 +8,7 @@ import type { PermissionQuestion, PermissionReply } from "./question.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {
-  /** Asks. Without a reply, nothing is allowed. */
+  /** Asks a question. If it returns nothing, nothing is allowed. */
   permission?(question: PermissionQuestion): Promise<PermissionReply> | PermissionReply;
 }
 
@@ -45,7 +45,7 @@ export interface GateOptions {
   readonly remembered?: RememberedRules | undefined;
   /** The log of decisions and effects. Default: none. */
   readonly audit?: AuditLog | undefined;
-  /** Default: the person of the client. Without either, everything that would be asked is refused at once. */
+  /** Asks the person. Default: the `requestPermission` of the client. Without either, everything that would be asked is refused at once. */
   readonly asker?: PermissionAsker | undefined;
   /** Asked before the asker, except about what is asked every time. Undefined where it leaves it open. */
   readonly reviewer?: ((question: PermissionQuestion) => Promise<PermissionReply>) | undefined;

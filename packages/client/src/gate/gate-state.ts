@@ -173,7 +173,7 @@ export class GateState {
     return at >= 0 && this.#approvals.splice(at, 1).length > 0;
   }
 
-  /** The user has cancelled: nothing that was allowed and is not done yet may be done. */
+  /** Call it when the user has cancelled. Actions that were allowed and not yet done are no longer allowed. */
   stop(): void {
     this.isStopped = true;
     this.#approvals = [];

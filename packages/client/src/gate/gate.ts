@@ -29,9 +29,9 @@ import { gatedTerminals } from "./gated-terminals.ts";
 import { readVeto, refusedSearches, type VetoAnswer } from "./veto.ts";
 import { violationsIn } from "./violations.ts";
 
-/** The session of a decision, who asks in it, and when it is not needed any more. */
+/** The session of a decision, the agent that asks, and a signal that aborts when the decision is no longer needed. */
 export interface GateContext extends GateAsking, Pick<PolicyContext, "signal"> {
-  /** The session. What was answered for the session counts as long as it is the same object. */
+  /** The session. Answers for the session count as long as you pass the same object. */
   readonly session: GatedSession | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Gate extends Required<ClientPolicy> {
    * else performs it.
    */
   decide(request: PolicyRequest, context: GateContext): Promise<PolicyDecision>;
-  /** Files and terminals that do what is allowed. Close them with the session. */
+  /** Files and terminals that perform only what is allowed. Close them with the session. */
   services(
     session: GatedSession,
     asking?: GateAsking,
@@ -50,13 +50,13 @@ export interface Gate extends Required<ClientPolicy> {
     readonly files: Files & { close(): Promise<void> };
     readonly terminals: Terminals & { close(): Promise<void> };
   };
-  /** Answers what an agent announces. Rejects with RequestError "invalid_params" for what cannot be understood. */
+  /** Answers an announcement of an agent. Rejects with RequestError "invalid_params" if it cannot be understood. */
   veto(params: unknown, context: GateContext): Promise<VetoAnswer>;
   /** What the rules say, without asking anybody and without doing anything. */
   check(session: GatedSession, subjects: readonly RuleSubject[]): Verdict;
   /** Notes what an agent says of its tool calls, and reports what it did against a rule without asking. */
   observe(session: GatedSession, update: SessionUpdate): void;
-  /** The user wants something of the session again. */
+  /** Call it before each prompt. It ends the effect of `cancel`. */
   prompted(session: GatedSession, asking?: GateAsking): void;
   /**
    * The user cancelled: what was allowed and not yet done is not allowed any more, and nothing but reading is done for the
@@ -67,15 +67,15 @@ export interface Gate extends Required<ClientPolicy> {
   onDecision(listener: (decision: Decision) => void): () => void;
   /** What was refused by a rule, or because nobody could be asked; not what a person refused. The first 1,000. */
   readonly refusals: readonly Decision[];
-  /** How many there were. */
+  /** The number of all refusals. */
   readonly refused: number;
   /** What agents report to have done against a rule without asking. The first 1,000. */
   readonly violations: readonly Decision[];
 }
 
 /**
- * Creates a gate: the rules, the questions, the audit log and the sandbox that `permissionPolicy` is made of, one by one. It
- * opens nothing, and closes nothing that it is given.
+ * Creates a gate from its parts: rules, questions, audit log and sandbox. `permissionPolicy` creates these parts itself. The gate
+ * opens nothing, and does not close the parts that it is given.
  *
  * @example
  * import { parsePolicy, permissionGate } from "@parley/client/policy";
@@ -180,7 +180,7 @@ export function permissionGate(given: GateOptions = {}): Gate {
 
 type Asked = Pick<Asking, "signal" | "ask">;
 
-/** The client performs it once it is allowed. */
+/** An effect that the client performs itself once it is allowed. */
 function nothingToDo(subject: RuleSubject): Prepared<void> {
   return { subject, run: async () => undefined };
 }

@@ -13,7 +13,7 @@ import { type GateState, sessionEnded } from "./gate-state.ts";
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localFiles` does. */
 export interface GatedFiles extends Files {
-  /** A read or a write as it would be done now, for whoever decides about one that others do. */
+  /** Prepares a read or a write without performing it, to decide about one that somebody else performs. */
   prepareRead(path: string, given: ReadTextOptions): Promise<Prepared<string>>;
   prepareWrite(path: string, content: string, given: WriteTextOptions): Promise<Prepared<void>>;
   close(): Promise<void>;

@@ -24,7 +24,7 @@ const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/
 
 /** Rejects with RequestError "permission_denied" where it is not permitted, else as `localTerminals` does. */
 export interface GatedTerminals extends Terminals {
-  /** A command as it would be started now, for whoever decides about one that others start. */
+  /** Prepares a command without starting it, to decide about one that somebody else starts. */
   prepare(given: CreateTerminalOptions): Promise<Prepared<TerminalHandle>>;
   close(): Promise<void>;
 }

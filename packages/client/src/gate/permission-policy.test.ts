@@ -127,7 +127,7 @@ test("a policy with somebody to ask asks, with what would change, and never leav
   });
 });
 
-test("without somebody to ask the person of the client is asked, and the answer is remembered", async (t) => {
+test("without an asker the user of the client is asked, and the answer is remembered", async (t) => {
   const cwd = folder(t);
   const { decide } = permissionPolicy();
   const answers: PermissionOption["kind"][] = ["reject_once", "allow_once", "allow_always"];
@@ -173,7 +173,7 @@ test("an edit that the user has just allowed is not asked about again when it is
   await isAsked(write);
 });
 
-test("the rules are asked once for each decision, and a second time only where somebody was asked meanwhile", async (t) => {
+test("the rules are evaluated once for each decision, and a second time only if somebody was asked meanwhile", async (t) => {
   const cwd = folder(t);
   let evaluations = 0;
   const gate = permissionGate({

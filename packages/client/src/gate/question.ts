@@ -202,10 +202,10 @@ export function optionOf(options: readonly PermissionOption[], effect: "allow" |
   return effect === "allow" ? of("allow_once") : (of("reject_once") ?? of("reject_always"));
 }
 
-/** How the person of a client is asked: with `requestPermission`. */
+/** Asks the user of a client with `requestPermission`. */
 export type ClientAsk = NonNullable<PolicyContext["ask"]>;
 
-/** The choice that a person makes who is shown options, as on the wire. */
+/** Asks through a client, which shows options of the protocol. Returns the id of the choice for the chosen option. */
 export async function askedThrough(
   ask: ClientAsk,
   question: PermissionQuestion,
@@ -215,12 +215,12 @@ export async function askedThrough(
   if (answer.outcome !== "selected") return undefined;
   if (request === undefined) return answer.optionId;
   const [chosen, ...others] = choices.filter(({ optionId }) => optionId === answer.optionId);
-  // an option of the agent's own is meant as the agent words it
+  // an option of the agent keeps the meaning that the agent gave it
   const own = others.find(({ id }) => id.startsWith("option:"));
   return (own ?? chosen)?.id;
 }
 
-/** The question about something that the agent has us do. */
+/** Makes the question about an action that the client performs for the agent. */
 function requestFor({ summary, reason, choices, subjects }: PermissionQuestion): PermissionRequest {
   const [subject] = subjects;
   const command = subject?.shellLine ?? subject?.argv?.join(" ");

@@ -24,8 +24,8 @@ const maxAnswerBytes = 64 * 1024;
 const killMs = 1_000;
 
 /**
- * Creates a reviewer for a gate: a command that gets each question as JSON and prints its decision. Its answers count once.
- * Whatever goes wrong, it leaves the question open.
+ * Creates a reviewer for a gate: a command that gets each question as JSON and prints its decision. Each answer counts once.
+ * If the command fails, the question goes to the person.
  *
  * @example
  * import { permissionGate, reviewer } from "@parley/client/policy";

@@ -57,7 +57,7 @@ export function openHistory(options: HistoryOptions): History {
 export class HistoryFile implements History {
   readonly #options: HistoryOptions;
   #opened: Promise<SqliteStore> | undefined;
-  /** Of sessions that are about to be recorded. */
+  /** The claims of sessions that are about to be recorded. */
   readonly #claims = new Map<string, Claim>();
 
   constructor(options: HistoryOptions) {
@@ -74,7 +74,7 @@ export class HistoryFile implements History {
     await (await this.#store()).open();
   }
 
-  /** Decides what of a session is recorded. */
+  /** Makes the filter that decides which entries of a session are recorded. */
   recorded(): RecordedEntries {
     return recordedEntries(this.#options.secrets ?? []);
   }
@@ -97,7 +97,7 @@ export class HistoryFile implements History {
   }
 
   /**
-   * Goes on with a session that was recorded before. Rejects with RequestError "conflict" while somebody else records it.
+   * Continues a session that was recorded before. Rejects with RequestError "conflict" while somebody else records it.
    */
   async resume(id: string, agentSessionId: string, fail: (error: unknown) => void): Promise<LogWriter> {
     const store = await this.#store();
@@ -107,7 +107,7 @@ export class HistoryFile implements History {
     return this.#writer(store, claim, fail);
   }
 
-  /** The agent has another id for the session now. */
+  /** Call it when the agent has another id for the session. */
   async renamed(id: string, agentSessionId: string): Promise<void> {
     const store = await this.#store();
     const known = await store.get(id);
@@ -229,7 +229,7 @@ export class HistoryFile implements History {
   }
 }
 
-/** An agent that gives the id of an older session to a new one has that one no more. */
+/** An agent may give the id of an older session to a new one. The older session then gets another id. */
 async function freeAgentSession(
   store: SqliteStore,
   { agent, agentSessionId }: Pick<HistorySession, "agent" | "agentSessionId">,

@@ -1,4 +1,4 @@
-// Compares what an agent replays of a session with what is recorded, and finds what the agent has beyond its end.
+// Compares the replay of a session with its recorded entries, and finds the entries that come after the recorded ones.
 
 import { type Entry, type SessionUpdate, textOf } from "@parley/acp";
 import type { EntryBody } from "@parley/acp/store";
@@ -7,12 +7,12 @@ import type { EntryBody } from "@parley/acp/store";
 interface Part {
   readonly kind: "user" | "text" | "tool" | "other";
   readonly id: string;
-  /** Without white space: agents do not replay it as they sent it. */
+  /** The text without white space, because agents replay it with other white space. */
   text: string;
   bodies: EntryBody[];
 }
 
-/** How many messages of the user must agree. */
+/** How many of the last messages of the user are compared. */
 const comparedPrompts = 3;
 
 /**
@@ -40,7 +40,7 @@ async function lastTurns(recent: AsyncIterable<Entry>): Promise<{ entries: Entry
   return { entries: entries.reverse(), isWhole: true };
 }
 
-/** Nobody has recorded the end of the last turn. */
+/** Whether the end of the last turn was not recorded. */
 function hasOpenTurn(entries: readonly EntryBody[]): boolean {
   const last = entries.findLastIndex(isUser);
   return !entries.slice(last).some(({ kind }) => kind === "result");
@@ -65,7 +65,7 @@ function beyond(replayed: Part[], recorded: Part[], isWhole: boolean, isOpen: bo
   return [];
 }
 
-/** Where the replay has the last of these messages of the user, and before it the others. */
+/** The place in the replay of the last of these messages of the user, after the others; -1 if they are not there. */
 function lastMatch(replayed: readonly Part[], known: readonly string[]): number {
   const users = replayed.flatMap(({ kind, text }, at) => (kind === "user" ? [{ text, at }] : []));
   for (let end = users.length; end >= known.length; end--) {
@@ -75,11 +75,11 @@ function lastMatch(replayed: readonly Part[], known: readonly string[]): number 
   return -1;
 }
 
-/** What follows the last part of a turn that is recorded. A text that was cut off goes on where it ended. */
+/** The entries of a turn after its last recorded part, with the rest of a text that was cut off. */
 function restOfTurn(turn: readonly Part[], recorded: readonly Part[]): EntryBody[] {
   const isKnown = (part: Part) => recorded.some((other) => isSame(part, other));
   const last = turn.findLastIndex(isKnown);
-  // a turn that is told in other words is not recorded twice
+  // a turn that is replayed in other words is not recorded twice
   if (last < 0) return recorded.some(({ kind }) => kind !== "other") ? [] : bodiesOf(turn);
   const [cut] = turn.slice(last);
   const known = cut && recorded.findLast((other) => isSame(cut, other));

@@ -32,11 +32,11 @@ export interface RecordingOptions {
   readonly title?: string | undefined;
   /** The session to continue. */
   readonly known?: HistorySession | undefined;
-  /** Finds the session of which it is a copy, when everything of it is stored. */
+  /** Waits until the session of which this is a copy is stored, and returns its id. */
   readonly original?: (() => Promise<string | undefined>) | undefined;
   /** Deletes a new session at its end if no prompt was sent. */
   readonly dropsUnused?: boolean;
-  /** Called once, when nothing can be recorded. The session goes on. */
+  /** Called once if nothing more can be recorded. The session itself continues. */
   failed(error: unknown): void;
 }
 
@@ -70,7 +70,7 @@ export class SessionRecording {
     return this.#problem;
   }
 
-  /** The session has begun, or has another id at its agent now. */
+  /** Call it when the session has begun, or when the agent has another id for it. */
   begin(session: BegunSession): void {
     const { agent, name, known } = this.#options;
     this.#id ??= known?.id ?? sessionId(agent, session.cwd, name);
@@ -176,13 +176,13 @@ export class SessionRecording {
   #fail(error: unknown): void {
     if (this.#problem !== undefined) return;
     this.#problem = error;
-    // a session may go on for days
+    // frees the memory: a session may continue for days
     this.#early = undefined;
     this.#options.failed(error);
   }
 }
 
-/** Records the sessions of an agent. `describe` is called when a session begins that no other goes on as. */
+/** Records the sessions of an agent. `describe` is called for each session that does not continue a recorded one. */
 export function recordSessions(
   open: () => Promise<HistoryFile>,
   describe: (session: BegunSession) => RecordingOptions | undefined,

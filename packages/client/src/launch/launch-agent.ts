@@ -236,7 +236,7 @@ function aborted({ name }: AgentEntry): LaunchError {
   return new LaunchError("aborted", `starting ${name} was aborted`, { hint: "start it again" });
 }
 
-/** The part of a chain that a conductor of ours blames; undefined for what the agent says itself. */
+/** The component that our conductor names as the cause of a failure. Undefined if the agent itself failed. */
 function failedComponent({ data }: RequestError): string | undefined {
   const { reason, component } = (data ?? {}) as { readonly reason?: unknown; readonly component?: unknown }; // as: any object
   const isOurs = reason === "component_gone" || reason === "bad_component";

@@ -316,7 +316,7 @@ test("what an agent prints of its keys when it fails is not in the error (F2)", 
 });
 
 test(
-  "an agent that speaks of a component in its refusal is not taken for a chain of ours",
+  "an agent that names a component in its refusal is not mistaken for one of our chains",
   patience,
   async () => {
     const error = { code: -32600, message: "no licence", data: { component: "licences" } };

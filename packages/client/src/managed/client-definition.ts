@@ -26,7 +26,7 @@ export interface SessionLookup {
   taken(sessionId: string): void;
 }
 
-/** `policy` is that of the options, once it is there. */
+/** `policy` returns the policy of the options, once it has been made. */
 export function clientDefinition(
   options: ManageAgentOptions,
   sessions: SessionLookup,
@@ -120,7 +120,7 @@ function handlers(
   });
 }
 
-/** It is there before a session is opened. */
+/** Passes each call to the policy of the options, with the sessions that the app has. It is made before a session is opened. */
 function managedPolicy(
   given: NonNullable<ManageAgentOptions["policy"]>,
   sessions: SessionLookup,
@@ -132,7 +132,7 @@ function managedPolicy(
     if (found === undefined) throw new Error("the agent asked before a session was open");
     return found;
   };
-  // a gate is told who asks
+  // adds the facts about the agent, which a gate needs
   const known = <Context extends object>(context: Context) => ({ ...context, ...sessions.agent() });
   const has = (what: "services" | "veto") => typeof given === "function" || given[what] !== undefined;
   return {

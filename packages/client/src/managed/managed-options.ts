@@ -1,4 +1,4 @@
-// What a managed agent takes of its caller beside the public options: a policy, a recorder, the setup of a session.
+// Options of a managed agent that are not public: a policy, a recorder, the setup of a session.
 
 import type { ClientPolicy, Entry, SessionOptions } from "@parley/acp";
 import type { SessionSetup } from "../agents/agent-spec.ts";

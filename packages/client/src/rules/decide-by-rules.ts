@@ -17,7 +17,7 @@ import { ruleText } from "./rule-text.ts";
 
 /** What the rules say about an operation. */
 export interface Verdict {
-  /** The strictest that applies. */
+  /** The effect of the strictest rule that applies, or of the default. */
   readonly effect: RuleEffect;
   /** The rule that fired; absent where a default did. */
   readonly rule?: Rule;

@@ -109,7 +109,7 @@ export class SessionFiles implements AgentFiles {
     const editor = this.#client;
     if (editor?.canRead === true || editor?.canWrite === true) await this.#expect(path, expected, given);
     if (editor?.canWrite === true) {
-      // an editor that returns the byte order mark expects it back; others restore it themselves
+      // An editor that returned the byte order mark expects it in the new text. Other editors restore it themselves.
       const kept = editor.canRead && formatIn(expected)?.byteOrderMark === true ? mark : "";
       await editor.writeText(path, kept + content, given);
       // an editor may change line ends, so read the version back

@@ -22,7 +22,7 @@ export type Access =
       readonly paths: readonly string[];
       /** Removes the file: "always allow writing" does not cover it. */
       readonly verb?: "delete" | "move";
-      /** The answer shows text of the files, which the model has not read: reading them must be allowed too. */
+      /** The result shows text of files that the model has not read, so reading them must be allowed too. */
       readonly reads?: boolean;
       /** Deletes a folder that is not empty: asked every time. */
       readonly losesFolder?: boolean;

@@ -18,10 +18,10 @@ import {
 } from "../../../test/support/agent-probe.ts";
 import type { ModelEvent } from "../../model/model.ts";
 
-/** O_PATH: such a descriptor cannot be read. */
+/** O_PATH. A descriptor that is opened with it cannot be read. */
 const pathOnly = 0o10000000;
 
-/** Says who opened one of the files for reading, by the functions of Node that do so. */
+/** Records who opens one of the files for reading. It watches the functions of Node that open files. */
 function openings(t: TestContext, paths: readonly string[]): string[] {
   const found: string[] = [];
   let isInside = false;
@@ -64,7 +64,7 @@ function openings(t: TestContext, paths: readonly string[]): string[] {
   return found;
 }
 
-/** The conversation has an edit of a file that was read, one of a file that was not, and a write over a file. */
+/** The conversation edits a file that was read, then one that was not, and then overwrites a file. */
 inEveryVersion(
   "an edit reads the file twice, besides the copy for undo, and asks the client once",
   { "a.txt": "one\r\ntwo\r\n", "b.txt": "\ufeffone\r\n" },
@@ -73,7 +73,7 @@ inEveryVersion(
     const opened = openings(setup.context, [a, b]);
     const asked: string[] = [];
     const costs: (readonly string[])[] = [];
-    /** Notes what the calls before cost. */
+    /** Records the cost of the calls before. */
     const then = (events: readonly ModelEvent[]): Answer =>
       async function* () {
         costs.push([...opened.splice(0), ...asked.splice(0)].sort());
@@ -120,12 +120,12 @@ inEveryVersion(
       ["asked to read and write", inB, inB],
       ["asked to write", inA, inA],
     ]);
-    // the format is kept although the file is not read for it
+    // line ends and byte order mark are kept, although the file is not read again for them
     assert.deepEqual([readFileSync(a, "utf8"), readFileSync(b, "utf8")], ["4\r\n5\r\n", "\ufeff1\r\n"]);
   },
 );
 
-test("a client whose files are used is asked for the text three times, and gets one write", async (t) => {
+test("if the files of the client are used, it gets three reads and one write for an edit", async (t) => {
   const cwd = temporaryFolder(t, { "a.txt": "one\n" });
   const path = join(cwd, "a.txt");
   const asked: string[] = [];
@@ -155,7 +155,7 @@ test("a client whose files are used is asked for the text three times, and gets 
     clientDefinition: { files },
   });
   await session.prompt("go").result;
-  // editors compare nothing, so the text is read right before it is replaced; and they may change line ends
+  // Editors do not compare versions, so the text is read right before it is replaced. They may change line ends, so it is read again.
   assert.deepEqual(asked, ["read", "read", "write", "read"]);
   assert.equal(readFileSync(path, "utf8"), "1\n");
 });

@@ -46,7 +46,7 @@ export const editTool = defineTool({
     const { path, paths, shown } = await resolvePath(context, given);
     const known = context.seen.versionOf(path);
     const found = await editOf(context, path, edits).catch(async (error: unknown) => {
-      // the message may quote the file
+      // the error message may quote the file, so reading it must be allowed
       const hidden = known === undefined ? await context.vetoes?.unreadable(paths) : undefined;
       if (hidden !== undefined && hidden.size > 0) return undefined;
       throw error;
