@@ -73,3 +73,32 @@ test("a handler answers or fails its question, and is not waited for after a wit
   assert.equal(await waiting, "none");
   assert.deepEqual(open.list, []);
 });
+
+test("a question is withdrawn also by what is done while it is being shown", async () => {
+  const open = new OpenQuestions<string>();
+  const signals: AbortSignal[] = [];
+  const answer = open.ask(
+    () => "withdrawn",
+    {},
+    ({ signal }) => {
+      signals.push(signal);
+      open.abort();
+      return "shown";
+    },
+  );
+  assert.equal(await answer, "withdrawn");
+  assert.deepEqual([signals[0]?.aborted, open.list], [true, []]);
+});
+
+test("a question that cannot be shown fails, and is not open", async () => {
+  const open = new OpenQuestions<string>();
+  const answer = open.ask(
+    () => "withdrawn",
+    {},
+    () => {
+      throw new Error("no window");
+    },
+  );
+  await assert.rejects(answer, /no window/);
+  assert.deepEqual(open.list, []);
+});

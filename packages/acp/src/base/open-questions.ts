@@ -26,6 +26,12 @@ interface OpenQuestionOptions {
   readonly ms?: number | undefined;
 }
 
+interface Waiting<Shown> {
+  /** Empty until it has been shown. */
+  shown: readonly Shown[];
+  withdraw(): void;
+}
+
 let count = 0;
 
 /**
@@ -45,7 +51,7 @@ let count = 0;
  */
 export class OpenQuestions<Shown = unknown> {
   readonly #changed: () => void;
-  #open: readonly { readonly shown: Shown; withdraw(): void }[] = [];
+  #open: readonly Waiting<Shown>[] = [];
   #isRefusing = false;
   #cancels = 0;
   #waitedMs = 0;
@@ -58,7 +64,7 @@ export class OpenQuestions<Shown = unknown> {
 
   /** What `show` returned for each open question, oldest first. */
   get list(): readonly Shown[] {
-    return this.#open.map(({ shown }) => shown);
+    return this.#open.flatMap(({ shown }) => shown);
   }
 
   /** How often `abort` was called. */
@@ -104,15 +110,23 @@ export class OpenQuestions<Shown = unknown> {
     };
     const timer = deadline(ms, withdraw);
     signal?.addEventListener("abort", withdraw, { once: true });
-    const shown = show({
-      id: `question-${++count}`,
-      signal: over.signal,
-      answer: (answer) => end(() => resolve(answer)),
-      fail: (error) => end(() => reject(error)),
-    });
-    if (isOver) return promise;
+    // before it is shown: who is asked may withdraw everything at once
+    const waiting: Waiting<Shown> = { shown: [], withdraw };
     if (this.#open.length === 0) this.#askedSince = performance.now();
-    this.#open = [...this.#open, { shown, withdraw }];
+    this.#open = [...this.#open, waiting];
+    try {
+      const shown = show({
+        id: `question-${++count}`,
+        signal: over.signal,
+        answer: (answer) => end(() => resolve(answer)),
+        fail: (error) => end(() => reject(error)),
+      });
+      if (isOver) return promise;
+      waiting.shown = [shown];
+    } catch (error) {
+      end(() => reject(error));
+      return promise;
+    }
     this.#changed();
     return promise;
   }

@@ -428,5 +428,5 @@ test("a folder that does not exist is told before a tool of the agent fails ther
   await agent.newSession({ cwd: missing });
   const [warning = "", ...more] = warnings();
   assert.deepEqual(more, []);
-  assert.ok(warning.startsWith(`there is no folder ${JSON.stringify(missing)}, so the tools of`), warning);
+  assert.ok(warning.startsWith(`there is no folder ${missing}, so the tools of`), warning);
 });

@@ -153,7 +153,7 @@ export class ManagedSessions {
     const folders = [cwd, ...additionalDirectories];
     for (const path of entry.transport === "stdio" ? folders : []) {
       if (existsSync(path)) continue;
-      const message = `there is no folder ${argumentText(path)}, so the tools of ${entry.name} will fail there: create it, or pass another`;
+      const message = `there is no folder ${path}, so the tools of ${entry.name} will fail there: create it, or pass another`;
       options.onEvent?.({ kind: "warning", message });
     }
     // the sandbox of an agent is older than its sessions
