@@ -142,10 +142,12 @@ export class OpenStore {
     const change = (): void => {
       const row = checkHeld(db, own);
       checkBatch(sessionId, after, given);
-      if (row.lastSeq !== after) {
-        if (last !== undefined && hasEntries(db, row.key, entries)) return;
+      const isRepeated = row.lastSeq !== after;
+      if (isRepeated && (last === undefined || !hasEntries(db, row.key, entries)))
         throw outOfSequence(sessionId, row.lastSeq, after);
-      }
+      // what is stored already may not be synced
+      if (isSynced && (isRepeated || last === undefined)) db.touch();
+      if (isRepeated) return;
       addEntries(db, row.key, entries);
       db.run(
         "UPDATE session SET last_seq = ?, state = coalesce(?, state), position = coalesce(?, position) WHERE key = ?",
