@@ -340,6 +340,21 @@ test("nothing more is written to a session that somebody else has claimed, which
   assert.equal(failures.length, 1);
 });
 
+test("ahead: a session that was deleted is not written again, which is reported once", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { writer, store, claim, appends, failures } = await writing({ mode: "ahead" });
+  await store.delete(sessionId, claim);
+  writer.append(ask);
+  await settled();
+  for (let n = 0; n < 3; n++) {
+    t.mock.timers.tick(1_000);
+    await settled();
+  }
+  assert.deepEqual([appends.length, failures.length], [1, 1]);
+  assert.throws(() => writer.checkRoom(), { kind: "session_not_found" });
+  await assert.rejects(writer.flush(), { kind: "session_not_found" });
+});
+
 test("a writer is full while too much waits for the store, which is reported each time that it begins", async () => {
   let times = 0;
   const { writer, go } = await writing({ maxUnstored: 1_000, full: () => times++ });

@@ -48,7 +48,7 @@ export interface LogWriterOptions {
   readonly show?: ((entries: readonly StoredEntry[]) => void) | undefined;
   /** How many characters may wait for the store. Default 16 Mi. */
   readonly maxUnstored?: number | undefined;
-  /** A write failed that no caller awaits, or the session was claimed by somebody else. The latter is reported once. */
+  /** A write failed that no caller awaits, or the session was claimed by somebody else or deleted. The latter two are reported once. */
   readonly fail: (error: unknown) => void;
   /** `checkRoom` refuses from now on, until the store has caught up. Called once each time. */
   readonly full?: (() => void) | undefined;
@@ -121,7 +121,8 @@ export class LogWriter {
   /**
    * Throws when more waits for the store than may: what cannot be stored must not be sent.
    *
-   * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else.
+   * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else,
+   *   "session_not_found" when it was deleted.
    */
   checkRoom(): void {
     const unstored = this.#pending.chars + (this.#given?.chars ?? 0);
@@ -407,8 +408,12 @@ export class LogWriter {
   }
 }
 
-/** The session was claimed again, or has other entries than this writer has given it. Trying again cannot help. */
+/**
+ * The session was claimed again or deleted, or has other entries than this writer has given it. Trying again cannot help.
+ */
 function isConflict(error: unknown): error is RequestError {
-  if (!(error instanceof RequestError) || error.kind !== "conflict" || !isObject(error.data)) return false;
+  if (!(error instanceof RequestError)) return false;
+  if (error.kind === "session_not_found") return true;
+  if (error.kind !== "conflict" || !isObject(error.data)) return false;
   return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";
 }
