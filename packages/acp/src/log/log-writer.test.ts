@@ -205,6 +205,63 @@ test("a message that is taken back leaves no gap, and ends as cancelled if the s
   }
 });
 
+test("a message that is taken back while its write is tried again ends as cancelled", async () => {
+  const { writer, go, stored, head } = await writing();
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  go((append) => async (...given) => {
+    await first.promise;
+    return append(...given);
+  });
+  writer.append(prompt("a"));
+  const refused = assert.rejects(writer.flush({ isSynced: true }), /no disk/);
+  await settled();
+  writer.append(ask);
+  const later = writer.flush();
+  first.reject(new Error("no disk"));
+  go((append) => async (...given) => {
+    await second.promise;
+    return append(...given);
+  });
+  await refused;
+  await settled();
+  writer.takeBack("a");
+  second.resolve();
+  await later;
+  await writer.flush();
+  assert.deepEqual(await stored(), ["prompt a", "ask", "result a"]);
+  writer.append({ kind: "answer", askId: "q", permission: { outcome: "cancelled" } });
+  writer.settle();
+  await writer.close();
+  const state = (await head())?.state;
+  assert.deepEqual([state?.prompts, state?.settledSeq], [[], 4]);
+});
+
+test("a message that is taken back after the write that was tried again ends as cancelled, also when the writer closes", async () => {
+  const { writer, go, stored } = await writing();
+  go(losing);
+  writer.append(prompt("a"));
+  await assert.rejects(writer.flush());
+  go((append) => append);
+  await writer.flush();
+  writer.takeBack("a");
+  await writer.close();
+  assert.deepEqual(await stored(), ["prompt a", "result a"]);
+  assert.deepEqual(writer.state.prompts, []);
+});
+
+test("what is written together with a batch that failed is synced if that one was to be", async () => {
+  const { writer, go, appends } = await writing();
+  go(failing);
+  writer.append(result("a"));
+  writer.append(prompt("b"));
+  await assert.rejects(writer.flush({ isSynced: true }));
+  writer.takeBack("b");
+  go((append) => append);
+  await writer.flush();
+  assert.deepEqual(appends.at(-1), { seqs: [1], isSynced: true });
+  await writer.close();
+});
+
 test("the state of the session is stored with its entries", async () => {
   const { writer, head, store } = await writing();
   writer.append(prompt("p"));
@@ -281,6 +338,21 @@ test("nothing more is written to a session that somebody else has claimed, which
   await assert.rejects(writer.close(), { kind: "conflict" });
   assert.deepEqual(await stored(), ["prompt a"]);
   assert.equal(failures.length, 1);
+});
+
+test("ahead: a session that was deleted is not written again, which is reported once", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { writer, store, claim, appends, failures } = await writing({ mode: "ahead" });
+  await store.delete(sessionId, claim);
+  writer.append(ask);
+  await settled();
+  for (let n = 0; n < 3; n++) {
+    t.mock.timers.tick(1_000);
+    await settled();
+  }
+  assert.deepEqual([appends.length, failures.length], [1, 1]);
+  assert.throws(() => writer.checkRoom(), { kind: "session_not_found" });
+  await assert.rejects(writer.flush(), { kind: "session_not_found" });
 });
 
 test("a writer is full while too much waits for the store, which is reported each time that it begins", async () => {

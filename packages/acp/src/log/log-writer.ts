@@ -48,7 +48,7 @@ export interface LogWriterOptions {
   readonly show?: ((entries: readonly StoredEntry[]) => void) | undefined;
   /** How many characters may wait for the store. Default 16 Mi. */
   readonly maxUnstored?: number | undefined;
-  /** A write failed that no caller awaits, or the session was claimed by somebody else. The latter is reported once. */
+  /** A write failed that no caller awaits, or the session was claimed by somebody else or deleted. The latter two are reported once. */
   readonly fail: (error: unknown) => void;
   /** `checkRoom` refuses from now on, until the store has caught up. Called once each time. */
   readonly full?: (() => void) | undefined;
@@ -121,7 +121,8 @@ export class LogWriter {
   /**
    * Throws when more waits for the store than may: what cannot be stored must not be sent.
    *
-   * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else.
+   * @throws {RequestError} "unavailable" when too much waits, "conflict" when the session was claimed by somebody else,
+   *   "session_not_found" when it was deleted.
    */
   checkRoom(): void {
     const unstored = this.#pending.chars + (this.#given?.chars ?? 0);
@@ -185,7 +186,13 @@ export class LogWriter {
   takeBack(messageId: string): void {
     const { entries } = this.#pending;
     const at = entries.findIndex((each) => isMessage(each, messageId));
-    if (at < 0) return void this.#given?.takenBack.push(messageId);
+    if (at < 0) {
+      const given = this.#given;
+      // a write that was tried again may have stored it already
+      if (given?.entries.some((each) => isMessage(each, messageId))) given.takenBack.push(messageId);
+      else this.#cancelled(messageId);
+      return;
+    }
     const seq = this.lastSeq - entries.length + 1 + at;
     const [taken] = entries.splice(at, 1);
     this.#pending.chars = Math.max(0, this.#pending.chars - (taken?.text.length ?? 0));
@@ -304,12 +311,24 @@ export class LogWriter {
     this.#isWriteDue = false;
     if (this.#options.mode === "ahead") this.#closeText();
     if (this.#given !== undefined) await this.#giveAgain(this.#given);
+    await this.#givePending();
+  }
+
+  async #givePending(): Promise<void> {
     const batch = this.#pending;
     if (isEmpty(batch)) return;
     this.#pending = newBatch();
     let seq = this.#storedSeq;
     for (const each of batch.entries) each.seq = ++seq;
-    await this.#give({ ...batch, state: { ...this.#state, seq }, isInFlight: true, takenBack: [] });
+    const given: GivenBatch = {
+      ...batch,
+      state: { ...this.#state, seq },
+      isInFlight: true,
+      takenBack: [],
+    };
+    await this.#give(given);
+    // their ends wait now
+    if (given.takenBack.length > 0) await this.#givePending();
   }
 
   async #give(batch: GivenBatch): Promise<void> {
@@ -328,11 +347,20 @@ export class LogWriter {
     this.#taken(batch);
   }
 
-  #taken({ entries, isSynced }: Batch): void {
+  #taken({ entries, isSynced, takenBack }: GivenBatch): void {
     this.#given = undefined;
     this.#storedSeq += entries.length;
     this.#isUnsynced = !isSynced;
     if (entries.length > 0) this.#options.show?.(entries);
+    for (const messageId of takenBack) this.#cancelled(messageId);
+  }
+
+  /** Ends a message that was refused although it is stored. */
+  #cancelled(messageId: string): void {
+    if (this.#fenced !== undefined || this.#released !== undefined) return;
+    const ended = { messageId, result: { stopReason: "cancelled" } } as const;
+    this.#add("result", JSON.stringify(ended));
+    this.#state = foldHead(this.#state, { kind: "result", ...ended }, this.lastSeq);
   }
 
   async #giveAgain(batch: GivenBatch): Promise<void> {
@@ -340,15 +368,14 @@ export class LogWriter {
     if (takenBack.length === 0) return this.#give(batch);
     // the store may have taken it, and only its answer was lost
     const head = (await this.#store.get(this.sessionId))?.head;
-    if (head?.lastSeq === this.#storedSeq + entries.length) {
-      this.#taken(batch);
-      for (const messageId of takenBack)
-        this.append({ kind: "result", messageId, result: { stopReason: "cancelled" } });
-      return;
-    }
+    if (head?.lastSeq === this.#storedSeq + entries.length) return this.#taken(batch);
     this.#given = undefined;
-    const { chars, isSynced } = this.#pending;
-    this.#pending = { entries: [...entries, ...this.#pending.entries], chars: chars + batch.chars, isSynced };
+    const { entries: later, chars, isSynced } = this.#pending;
+    this.#pending = {
+      entries: [...entries, ...later],
+      chars: chars + batch.chars,
+      isSynced: isSynced || batch.isSynced,
+    };
     for (const messageId of takenBack) this.takeBack(messageId);
   }
 
@@ -381,8 +408,12 @@ export class LogWriter {
   }
 }
 
-/** The session was claimed again, or has other entries than this writer has given it. Trying again cannot help. */
+/**
+ * The session was claimed again or deleted, or has other entries than this writer has given it. Trying again cannot help.
+ */
 function isConflict(error: unknown): error is RequestError {
-  if (!(error instanceof RequestError) || error.kind !== "conflict" || !isObject(error.data)) return false;
+  if (!(error instanceof RequestError)) return false;
+  if (error.kind === "session_not_found") return true;
+  if (error.kind !== "conflict" || !isObject(error.data)) return false;
   return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";
 }

@@ -16,6 +16,7 @@ import {
   checkCommand,
   fenced,
   forked,
+  forkedState,
   heldElsewhere,
   isSameJson,
   keyReused,
@@ -199,7 +200,11 @@ export function memoryStore(): SessionStore & AsyncDisposable {
       const { atSeq = source.lastSeq } = options;
       const origin = pagesUpTo(source.pages, atSeq);
       const state = origin.lastSeq === source.lastSeq ? source.head?.state : undefined;
-      return add(forked(source.record, record), { ...origin, head: state && { state } }, options);
+      return add(
+        forked(source.record, record),
+        { ...origin, head: state && { state: forkedState(state) } },
+        options,
+      );
     },
     async delete(sessionId, claim) {
       checkOpen();

@@ -4,6 +4,7 @@ import { fromBase64, toBase64 } from "../base/base64.ts";
 import { normalPath } from "../base/normal-path.ts";
 import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
+import type { HeadState } from "../model/head.ts";
 import type {
   Command,
   ReadRange,
@@ -144,6 +145,11 @@ export function isListed({ archived: filter = "exclude" }: SessionQuery, archive
 /** The record of a fork: what the caller set wins over the config of the source. */
 export function forked(source: SessionRecord, record: SessionRecord): SessionRecord {
   return { ...record, config: { ...source.config, ...record.config } };
+}
+
+/** The state of a fork of all entries: what runs or is asked in the source has no end in the fork. */
+export function forkedState({ isBusy: _, ...state }: HeadState): HeadState {
+  return { ...state, prompts: [], questions: [] };
 }
 
 /** The place in a list after which the next page begins. Sessions that are added later do not move it. */

@@ -241,7 +241,8 @@ export interface SessionStore {
   list(query?: SessionQuery): Promise<SessionPage>;
   /**
    * Creates a session with the config of another one and its entries up to `atSeq` (default: all), with the same numbers, and
-   * claims it. An entry that also covers numbers after `atSeq` is left out. A fork of all entries begins with the state of its source.
+   * claims it. An entry that also covers numbers after `atSeq` is left out. A fork of all entries begins with the state of its source, but
+   * without its open prompts and questions, which have no end in the fork.
    */
   fork(
     sessionId: string,

@@ -56,6 +56,15 @@ export async function claimKnown(
   }
 }
 
+/** Releases a recorded session that was claimed, but not opened: a chat may stay open for days. */
+export async function releaseKnown(
+  history: HistoryOpener | undefined,
+  { id }: HistorySession,
+): Promise<void> {
+  // it is released when the history is closed, at the latest
+  await (await history?.open())?.release(id).catch(() => undefined);
+}
+
 /** Throws a LiveError if another process has just started a session of this name. */
 export async function checkNew(recording: SessionRecording | undefined, name: string): Promise<void> {
   await recording?.ready();

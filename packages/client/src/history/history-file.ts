@@ -86,14 +86,16 @@ export class HistoryFile implements History {
   async begin(session: NewHistorySession, fail: (error: unknown) => void): Promise<LogWriter> {
     const store = await this.#store();
     const made = recordFrom(this.#clean(session), Date.now());
-    if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined)
+    if (session.name !== undefined && (await store.get(made.sessionId)) !== undefined) {
       // fails while another process works in it
-      await store.delete(made.sessionId, await store.claim(made.sessionId));
+      const old = await store.claim(made.sessionId);
+      await orReleased(store, old, () => store.delete(made.sessionId, old));
+    }
     await freeAgentSession(store, session);
     // a copy has the conversation of the original, which may be deleted later
     const { forks } = session;
     const claim = forks === undefined ? await store.create(made) : await store.fork(forks, made);
-    return this.#writer(store, claim, fail);
+    return orReleased(store, claim, () => this.#writer(store, claim, fail));
   }
 
   /**
@@ -103,8 +105,10 @@ export class HistoryFile implements History {
     const store = await this.#store();
     const claim = this.#claims.get(id) ?? (await store.claim(id));
     this.#claims.delete(id);
-    await this.renamed(id, agentSessionId);
-    return this.#writer(store, claim, fail);
+    return orReleased(store, claim, async () => {
+      await this.renamed(id, agentSessionId);
+      return this.#writer(store, claim, fail);
+    });
   }
 
   /** Call it when the agent has another id for the session. */
@@ -118,11 +122,18 @@ export class HistoryFile implements History {
   }
 
   /**
-   * Claims a session that is about to be recorded, until the history is closed. Rejects with RequestError "conflict" while
-   * somebody else records it.
+   * Claims a session that is about to be recorded, until it is released or the history is closed. Rejects with RequestError
+   * "conflict" while somebody else records it.
    */
   async claim(id: string): Promise<void> {
     if (!this.#claims.has(id)) this.#claims.set(id, await (await this.#store()).claim(id));
+  }
+
+  /** Releases a session that is not recorded after all. Has no effect once it is recorded. */
+  async release(id: string): Promise<void> {
+    const claim = this.#claims.get(id);
+    this.#claims.delete(id);
+    if (claim !== undefined) await (await this.#store()).release(claim);
   }
 
   /** The session that an agent knows by this id. */
@@ -226,6 +237,21 @@ export class HistoryFile implements History {
 
   async #writer(store: SqliteStore, claim: Claim, fail: (error: unknown) => void): Promise<LogWriter> {
     return new LogWriter(store, claim, { head: await currentHead(store, claim.sessionId), fail });
+  }
+}
+
+/** Releases the claim if the work that needs it fails: the session would stay busy until the process ends. */
+async function orReleased<Result>(
+  store: SqliteStore,
+  claim: Claim,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    // the first failure is the one to report
+    await store.release(claim).catch(() => undefined);
+    throw error;
   }
 }
 

@@ -2,10 +2,17 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { EntryBody } from "@parley/acp/store";
-import { exportSession, type History, type HistoryOptions, openHistory } from "@parley/client/history";
+import {
+  exportSession,
+  type History,
+  type HistoryOptions,
+  type HistorySession,
+  openHistory,
+} from "@parley/client/history";
 import { type HistoryFile, historyFile, SessionRecording } from "@parley/client/internal";
 
 const folder = mkdtempSync(join(tmpdir(), "parley-history-test-"));
@@ -137,6 +144,37 @@ test("a session whose agent was restarted stays one session of the history", asy
   assert.equal((await history.find(id))?.agentSessionId, "after");
   assert.equal((await entriesOf(history, id)).length, 3);
   await history.close();
+});
+
+test("a session that cannot be gone on with is free again", async () => {
+  const path = newPath();
+  const first = opened({ path });
+  const id = await recorded(first, turn("one", [says("1")]));
+  /** A record of another session is damage. */
+  const damage = (as: string) => {
+    using db = new DatabaseSync(path);
+    db.prepare("UPDATE session SET record = json_set(record, '$.sessionId', ?) WHERE id = ?").run(as, id);
+  };
+  damage("another");
+  const told: unknown[] = [];
+  const known = { id, agent, cwd: "/project", agentSessionId: "s1" } as HistorySession; // as: what is read of it
+  const recording = new SessionRecording(async () => first, {
+    agent,
+    failed: (error) => told.push(error),
+    known,
+  });
+  recording.begin({ sessionId: "s2", cwd: "/project" });
+  await recording.ready();
+  assert.equal(told.length, 1);
+  damage(id);
+  const second = opened({ path });
+  await second.claim(id);
+  await assert.rejects(first.claim(id), { kind: "conflict" });
+  await second.release(id);
+
+  await first.claim(id);
+  await first.close();
+  await second.close();
 });
 
 test("a history that cannot be written is told once and stops nobody", async () => {

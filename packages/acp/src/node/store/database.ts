@@ -96,6 +96,16 @@ export class Database {
   }
 
   /**
+   * Makes the transaction of a change write a page, because SQLite syncs nothing, not even what was stored before, when nothing
+   * has changed. Only for use inside a change.
+   */
+  touch(): void {
+    const version = Number(this.get("PRAGMA user_version")?.["user_version"]);
+    // the same value: unlike a row, the header of the file is written although it stays as it is
+    this.#db.exec(`PRAGMA user_version = ${version}`);
+  }
+
+  /**
    * Queues a change for the transaction of this turn of the event loop; resolves when it is committed. With `isSynced` the
    * transaction waits for the disk.
    */

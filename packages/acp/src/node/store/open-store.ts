@@ -7,6 +7,7 @@ import {
   checkCommand,
   cursorAfter,
   forked,
+  forkedState,
   type ListPosition,
   outOfSequence,
   pageSize,
@@ -44,6 +45,7 @@ import {
   type SessionRow,
   sessionByKey,
   sessionOfAgent,
+  stateOf,
   storedSession,
 } from "./session-rows.ts";
 import { StoreError, translated } from "./store-error.ts";
@@ -142,10 +144,12 @@ export class OpenStore {
     const change = (): void => {
       const row = checkHeld(db, own);
       checkBatch(sessionId, after, given);
-      if (row.lastSeq !== after) {
-        if (last !== undefined && hasEntries(db, row.key, entries)) return;
+      const isRepeated = row.lastSeq !== after;
+      if (isRepeated && (last === undefined || !hasEntries(db, row.key, entries)))
         throw outOfSequence(sessionId, row.lastSeq, after);
-      }
+      // what is stored already may not be synced
+      if (isSynced && (isRepeated || last === undefined)) db.touch();
+      if (isRepeated) return;
       addEntries(db, row.key, entries);
       db.run(
         "UPDATE session SET last_seq = ?, state = coalesce(?, state), position = coalesce(?, position) WHERE key = ?",
@@ -177,7 +181,8 @@ export class OpenStore {
       let parent: SessionRow | undefined = source;
       while (parent !== undefined && baseSeq <= parent.baseSeq)
         parent = parent.parent === undefined ? undefined : sessionByKey(this.#db, parent.parent);
-      const state = baseSeq === source.lastSeq ? source.state : undefined;
+      const head = baseSeq === source.lastSeq ? stateOf(source.state) : undefined;
+      const state = head && JSON.stringify(forkedState(head));
       const origin = { parent: parent?.key, baseSeq, state };
       return this.#add(forked(recordOf(this.#db, source), record), origin, options);
     });

@@ -182,7 +182,7 @@ export function storedSession(db: Database, row: SessionRow): StoredSession {
   return { ...record, head };
 }
 
-function stateOf(text: string | undefined): SessionHead["state"] {
+export function stateOf(text: string | undefined): SessionHead["state"] {
   if (text === undefined) return undefined;
   try {
     // as: the writer's own JSON

@@ -46,6 +46,27 @@ test("sessions, entries and config are there after a restart, in both durabiliti
   }
 });
 
+test("a synced append without new entries syncs what was stored before", patience, async () => {
+  const path = freshPath();
+  await using store = sqliteStore({ path });
+  const claim = await store.create(recordOf("a"));
+  const state = { seq: 1, settledSeq: 0, prompts: [], questions: [], config: {} };
+  await store.append(claim, 0, [promptAt(1)], { state });
+  // SQLite syncs its log exactly when a transaction has written to it
+  const size = () => statSync(`${path}-wal`).size;
+  for (const [after, entries] of [
+    [1, []],
+    [0, [promptAt(1)]],
+  ] as const) {
+    const before = size();
+    await store.append(claim, after, entries, { state });
+    assert.equal(size(), before);
+    await store.append(claim, after, entries, { state, isSynced: true });
+    assert.ok(size() > before, `after ${after}`);
+  }
+  assert.deepEqual(await collect(store, "a"), promptsFrom(1, 1));
+});
+
 test("closing releases, so that the next process may claim", patience, async () => {
   const path = freshPath();
   const store = sqliteStore({ path });

@@ -249,6 +249,71 @@ inEveryVersion(
   },
 );
 
+inEveryVersion("G8 an agent never acts on an answer that could not be stored", async (pair) => {
+  const { store, fail } = slowStore();
+  const asks: Record<string, (turn: Turn) => Promise<unknown>> = {
+    permission: (turn) => turn.requestPermission("Delete it?"),
+    form: (turn) =>
+      turn.elicit({ mode: "form", message: "?", requestedSchema: { type: "object", properties: {} } }),
+  };
+  let acted = 0;
+  const talk = await openSession(
+    pair,
+    {
+      session: { store },
+      async prompt(turn) {
+        const answered = asks[turn.text]?.(turn);
+        await answered;
+        acted++;
+      },
+    },
+    {
+      requestPermission() {
+        fail(true);
+        return "allow_once";
+      },
+      elicit() {
+        fail(true);
+        return { action: "accept", content: {} };
+      },
+    },
+  );
+  for (const ask of Object.keys(asks)) {
+    await failsWith(talk.session.prompt(ask).result, -32067, { reason: "unavailable" });
+    fail(false);
+    assert.equal(acted, 0);
+  }
+});
+
+inEveryVersion("an answer has been stored and synced when the agent gets it", async (pair) => {
+  const memory = memoryStore();
+  let synced = 0;
+  const store: SessionStore = {
+    ...memory,
+    append: async (claim, after, entries, options) => {
+      await memory.append(claim, after, entries, options);
+      if (options?.isSynced && entries.some(({ kind }) => kind === "answer")) synced++;
+    },
+  };
+  const counts: number[] = [];
+  const { session } = await openSession(
+    pair,
+    {
+      session: { store },
+      async prompt(turn) {
+        await turn.requestPermission("Delete it?");
+        counts.push(synced);
+        const requestedSchema = { type: "object", properties: {} } as const;
+        await turn.elicit({ mode: "form", message: "?", requestedSchema });
+        counts.push(synced);
+      },
+    },
+    { requestPermission: () => "allow_once", elicit: () => ({ action: "decline" }) },
+  );
+  await session.prompt("x").result;
+  assert.deepEqual(counts, [1, 2]);
+});
+
 const chatter = async (turn: Turn) => {
   for (let i = 0; i < 1_000; i++) {
     void turn.update(aside(`word ${i} `, `m${i}`));

@@ -199,6 +199,19 @@ export function forks(promise: RegisterStoreTest, assert: ContractAssert): void 
     },
   );
 
+  promise("a fork of a running session begins with nothing open", async (store) => {
+    const title = "t";
+    const settled = { seq: 3, settledSeq: 1, prompts: [], questions: [], config: { mode: "ask" }, title };
+    const a = await createdWith(store, "a");
+    const prompts = [{ messageId: "m", text: "go", seq: 2 }];
+    const questions = [{ askId: "q", title: "Delete it?", seq: 3 }];
+    const state = { ...settled, prompts, questions, isBusy: true as const };
+    await a.append(promptsFrom(1, 3), { state });
+    await store.fork("a", recordOf("b"));
+    assert.deepEqual((await store.get("b"))?.head.state, settled);
+    assert.deepEqual((await store.get("a"))?.head.state, state);
+  });
+
   promise(
     "forks of forks keep their history when what they came from is deleted, in any order",
     async (store) => {

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { openHistory } from "@parley/client/history";
+import { historyFile, SessionRecording } from "@parley/client/internal";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
 import {
   type Chat,
@@ -54,6 +55,30 @@ test(
     assert.equal(session.draft, "for nosuch\n\nfor gemini", "nothing waits in a session that does not exist");
     session.send(text("here"));
     assert.equal(await chat.answered(1), "hello here");
+  },
+);
+
+test(
+  "a session whose agent cannot be started is free for others, while the chat goes on",
+  patience,
+  async (t) => {
+    const far = await farAgent(t, { otherwise: [{ say: "hello {{prompt}}" }] });
+    const { cwd } = chatHome(t, { far, gone: { ...far, url: "ws://127.0.0.1:1/" } });
+    const history = historyFile(openHistory({ path: historyPath() }));
+    t.after(() => history.close());
+    const failed = (error: unknown) => assert.fail(String(error));
+    const recording = new SessionRecording(async () => history, { agent: { name: "gone" }, failed });
+    recording.begin({ sessionId: "theirs", cwd });
+    const prompt = [{ type: "text", text: "theirs" }] as const;
+    recording.entry({ format: 1, seq: 1, time: 0, kind: "prompt", messageId: "m", prompt: [...prompt] });
+    await recording.close();
+    const id = recording.id ?? assert.fail("it has begun");
+    const { conversation, session, until, notices } = chatWith(t, { cwd, agent: "far" });
+    await until(() => session.phase === "ready");
+    const chosen = conversation.open({ kind: "kept", id });
+    await until(() => chosen.phase === "closed" || chosen.phase === "failed");
+    await history.claim(id).catch((error: Error) => assert.fail(`${error.message} ${notices()}`));
+    await history.release(id);
   },
 );
 

@@ -5,7 +5,8 @@ import type { Entry, SessionUpdate } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
 import { separateCalls } from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
-import { checkNew } from "../../live/history-opener.ts";
+import type { AgentTarget } from "../../live/agent-target.ts";
+import { checkNew, releaseKnown } from "../../live/history-opener.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
 import type { ChatSession, ChatSessionOptions } from "./chat-session.ts";
@@ -34,6 +35,21 @@ export async function openHosted(
   session.separate = separateCalls();
   if (given.forks !== undefined) return openFork(session, given.forks, given, { begun, entry });
   const target = await ConversationAgent.find(given, session, { claims: !given.copies });
+  try {
+    return await openTarget(target, session, given, { begun, entry });
+  } catch (error) {
+    // its agent could not be started, for example
+    if (target.known !== undefined && !given.copies) await releaseKnown(given.history, target.known);
+    throw error;
+  }
+}
+
+async function openTarget(
+  target: AgentTarget,
+  session: ChatSession,
+  given: ChatSessionOptions,
+  { begun, entry }: Opening,
+): Promise<Hosted> {
   const host = new ConversationAgent(given, target, session);
   begun(host);
   if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, given);

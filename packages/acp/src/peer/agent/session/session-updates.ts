@@ -9,7 +9,7 @@ import type { SessionUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
 import { AnnouncedWork } from "./announced-work.ts";
 import { ClientRequests } from "./client-requests.ts";
-import type { StoredHistory } from "./guarded-store.ts";
+import { type StoredHistory, unavailable } from "./guarded-store.ts";
 import { describeWrong } from "./output-rules.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { SessionSender } from "./session-sender.ts";
@@ -162,9 +162,14 @@ export class SessionUpdates {
     return failed;
   }
 
-  /** Stores the user's answer before the agent acts on it. If the store fails, the agent still gets the answer. */
-  answered(): Promise<void> {
-    return this.log.flush({ isSynced: true }).catch((error: unknown) => this.storeFailed(error));
+  /** Stores the user's answer before the agent acts on it. Rejects with "unavailable" if the store fails, as a prompt does. */
+  async answered(): Promise<void> {
+    try {
+      await this.log.flush({ isSynced: true });
+    } catch (error) {
+      this.storeFailed(error);
+      throw unavailable();
+    }
   }
 
   storeFailed(error: unknown): void {

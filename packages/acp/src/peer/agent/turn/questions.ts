@@ -106,6 +106,7 @@ export class Questions {
     if (elicitation.mode === "url") beginUrl(elicitation, client);
     const askId = this.#updates.newId();
     let answer: ElicitationResponse = { action: "cancel" };
+    let hasAnswer = false;
     try {
       log.checkRoom();
       log.append({ kind: "ask", askId, elicitation });
@@ -113,12 +114,14 @@ export class Questions {
         checkOffered(elicitation, asked);
         return { method: "elicitation/create", params: { sessionId, ...elicitation } };
       });
+      hasAnswer = result !== undefined;
       if (result !== undefined) answer = this.#checked(elicitation, elicitationAnswerFromWire(result));
     } finally {
       log.append({ kind: "answer", askId, elicitation: answer, ...optional({ author: sender.author }) });
       // a flow that the user began goes on until the agent says that it is over
       if (elicitation.mode === "url" && answer.action !== "accept") client.endUrl(elicitation.elicitationId);
     }
+    if (hasAnswer) await this.#updates.answered();
     return answer;
   }
 

@@ -198,13 +198,16 @@ export interface Turn<Data = unknown> {
    * Asks the user for permission, outside a tool call. Resolves with the chosen option if it allows, and with undefined
    * otherwise: the user rejected it, the question was cancelled, or the client gave no valid answer. So `if (await
    * turn.requestPermission("Delete it?"))` is safe.
+   *
+   * @throws {RequestError} Of kind "unavailable", when the answer cannot be stored (as a rejection).
    */
   requestPermission(question: string | PermissionQuestion): Promise<PermissionOption | undefined>;
   /**
    * Asks the user to fill in a form or to visit a URL. Check `elicitationForm` and `elicitationUrl` of
    * `turn.client.capabilities` first.
    *
-   * @throws {RequestError} Of kind "method_not_found", when the client does not support it (as a rejection).
+   * @throws {RequestError} Of kind "method_not_found", when the client does not support it; of kind "unavailable", when the answer
+   * cannot be stored (as a rejection).
    */
   elicit(request: ElicitationRequest): Promise<ElicitationResponse>;
   /** Shows a short message outside the conversation. Clients may ignore it: use `say` for anything important. */
