@@ -173,10 +173,16 @@ export class GateState {
     return at >= 0 && this.#approvals.splice(at, 1).length > 0;
   }
 
-  /** The user has cancelled: nothing that was allowed and is not done yet may be done. */
+  /** The user has cancelled: nothing that was allowed and is not done yet may be done, and no answer allows any more. */
   stop(): void {
     this.isStopped = true;
     this.#approvals = [];
+    this.questions.abort();
+  }
+
+  /** How often the user has cancelled. */
+  get stops(): number {
+    return this.questions.cancels;
   }
 }
 
