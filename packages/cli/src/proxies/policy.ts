@@ -64,12 +64,13 @@ export const policy: ShippedProxy = {
       if (session === undefined) return;
       if (known.neverAsks)
         return session.say(`\n\n[policy] ${summary}: done without asking (${reason}).\n\n`);
-      known.broke(reason);
+      // first what protects: what is remembered may fail
+      if (session.data.gated !== undefined) gate().cancel(session.data.gated);
+      session.notify("agent", "session/cancel", { sessionId });
       session.say(
         `\n\n[policy] ${summary}: done without asking, against a rule (${reason}). The turn is stopped. From now on, this version of ${known.name} counts as an agent that never asks.\n\n`,
       );
-      if (session.data.gated !== undefined) gate().cancel(session.data.gated);
-      session.notify("agent", "session/cancel", { sessionId });
+      known.broke(reason);
     };
     /** Why the agent cannot be used with these rules. */
     const unkept = (cwd: string): string | undefined => {
@@ -226,7 +227,14 @@ class AgentFacts {
 
   broke(rule: string): void {
     this.#broken = rule;
-    noteBroken(this.#host.folder, this.#identity, rule);
+    try {
+      noteBroken(this.#host.folder, this.#identity, rule);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#host.warn(
+        `${this.name} counts as an agent that never asks until this process ends, because it could not be written down: ${why}`,
+      );
+    }
   }
 
   get #asks(): boolean | undefined {
