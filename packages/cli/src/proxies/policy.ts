@@ -15,6 +15,7 @@ import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules, type RunRules } from "../permissions/policy-rules.ts";
 import { permissionsPath } from "../settings/data-folder.ts";
 import { trustedSettings } from "../trust/workspace-trust.ts";
+import { GivenServers } from "./given-servers.ts";
 import { brokenBy, forgetBroken, noteBroken } from "./never-asks.ts";
 import { asObject } from "./other-agent.ts";
 import type { ProxyArguments, ProxyHost, ShippedProxy } from "./shipped-proxy.ts";
@@ -27,6 +28,8 @@ interface Data {
 type Session = ProxiedSession<Data>;
 
 const mostBytes = 256 * 1024;
+/** Longer than a question of the gate may be open. */
+const hookMs = 15 * 60_000;
 
 export const policy: ShippedProxy = {
   name: "policy",
@@ -44,6 +47,7 @@ export const policy: ShippedProxy = {
     const rules = configuredRules(run);
     const known = new AgentFacts(host);
     const sessions = new Map<string, Session>();
+    const servers = new GivenServers<Data>();
     let opened: OpenedGate | undefined;
     const gate = () => {
       opened ??= openedGate();
@@ -99,11 +103,25 @@ export const policy: ShippedProxy = {
         const { reason = "a rule" } = asObject(decision) as { readonly reason?: string }; // as: of a gate
         return RequestError.permissionDenied(reason);
       };
+    /** A call of a tool of the client, over ACP. */
+    const toolCall: MessageHook<Data> = async (message, _, call) => {
+      const wanted = servers.callIn(message);
+      if (wanted === undefined) return undefined;
+      const { session, server, tool, arguments: given } = wanted;
+      if (session?.data.gated === undefined || tool === undefined || call === undefined)
+        return RequestError.permissionDenied("permission denied: it is no call of a tool of an open session");
+      const request: EffectRequest = { type: "mcp", server, tool, arguments: given };
+      const decision = await gate().decide(request, asking(session, call.signal));
+      if (decision === "allow") return undefined;
+      const { reason = "a rule" } = asObject(decision) as { readonly reason?: string }; // as: of a gate
+      return answer(wanted.refusal(reason));
+    };
 
     return proxy<Data>({
       name: "policy",
       version: "1.0.0",
       policy: true,
+      hookMs,
       session: () => ({ gated: undefined }),
       messages: {
         initialize: ({ params }) => announcing(asObject(params)),
@@ -114,6 +132,7 @@ export const policy: ShippedProxy = {
           content: String(content),
         })),
         "terminal/create": effect((params, session) => commandOf(params, session)),
+        "mcp/message": toolCall,
         "session/cancel"(_, session) {
           if (session?.data.gated !== undefined) gate().cancel(session.data.gated);
           return undefined;
@@ -129,8 +148,12 @@ export const policy: ShippedProxy = {
         initialize(result) {
           known.met(result);
         },
+        "mcp/connect"(result, _, message) {
+          servers.connected(result, message);
+        },
         "session/close"(_, session) {
           sessions.delete(session?.sessionId ?? "");
+          servers.closed(session?.sessionId ?? "");
         },
       },
       open({ cwd }) {
@@ -141,6 +164,7 @@ export const policy: ShippedProxy = {
         if (session === undefined) return;
         session.data.gated = gatedOf(setup, session.sessionId);
         sessions.set(session.sessionId, session);
+        servers.opened(setup, session);
         const said = known.said;
         // behind the answer
         if (said !== undefined) queueMicrotask(() => session.say(`[policy] ${said}\n\n`));
