@@ -9,7 +9,7 @@ import type { PermissionOutcome } from "@parley/acp/model";
 import { answer, type MessageHook, type ProxiedSession, type ProxiedSetup, proxy } from "@parley/acp/proxy";
 import { asksPermission, hasExactTitles } from "@parley/client/launch";
 import type { Decision, GatedSession } from "@parley/client/policy";
-import { describeRule, rememberedRules } from "@parley/client/policy";
+import { describeRule, enforcementOf, type Rule, rememberedRules } from "@parley/client/policy";
 import { option } from "../command/command.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules, type RunRules } from "../permissions/policy-rules.ts";
@@ -46,6 +46,8 @@ export const policy: ShippedProxy = {
     // a wrong rule is reported before anything starts
     const rules = configuredRules(run);
     const known = new AgentFacts(host);
+    // also what is remembered, and what the workspace says, as far as that is known before a session
+    host.agent?.sandboxRules?.push(...rules, ...lastingRules(process.cwd()));
     const sessions = new Map<string, Session>();
     const servers = new GivenServers<Data>();
     let opened: OpenedGate | undefined;
@@ -78,11 +80,15 @@ export const policy: ShippedProxy = {
     };
     /** Why the agent cannot be used with these rules. */
     const unkept = (cwd: string): string | undefined => {
-      if (!known.neverAsks || known.isSandboxed) return undefined;
-      const all = [...rules, ...rememberedRules(permissionsPath()).list(), ...trustedSettings(cwd).rules];
-      const rule = all.find(({ effect }) => effect === "deny");
+      if (!known.neverAsks) return undefined;
+      const rule = [...rules, ...lastingRules(cwd)].find(
+        (each) => each.effect === "deny" && !known.keeps(each, cwd),
+      );
       if (rule === undefined) return undefined;
-      return `${known.name} never asks, so this rule cannot be kept: ${describeRule(rule)}. Run the agent in a sandbox (${known.sandboxOption}), or remove the rule`;
+      const what = `${known.name} never asks, so this rule cannot be kept: ${describeRule(rule)}`;
+      return known.isSandboxed
+        ? `${what}. Its sandbox does not keep it either. ${known.sandboxHint}, or remove the rule`
+        : `${what}. Run the agent in a sandbox (${known.sandboxOption}), or remove the rule`;
     };
     const asking = ({ data: { gated }, ...session }: Session, signal: AbortSignal) => ({
       session: gated,
@@ -224,6 +230,23 @@ class AgentFacts {
     return this.#host.agent?.isSandboxed === true;
   }
 
+  /** Whether its sandbox was made with this rule, and can keep it: it denies paths. */
+  keeps(rule: Rule, cwd: string): boolean {
+    const { isSandboxed = false, sandboxRules } = this.#host.agent ?? {};
+    const hasPaths = enforcementOf([rule], [cwd]).some(({ mounts }) => mounts.length > 0);
+    const text = describeRule(rule);
+    const isMounted =
+      sandboxRules?.some((each) => describeRule(each) === text) ??
+      (rule.origin === "operator" || rule.origin === "user");
+    return isSandboxed && hasPaths && isMounted;
+  }
+
+  get sandboxHint(): string {
+    return this.#host.agent?.sandboxRules === undefined
+      ? "A sandbox keeps rules on plain paths from your policy file"
+      : "A sandbox keeps rules on plain paths that exist when the agent starts";
+  }
+
   get sandboxOption(): string {
     return this.#host.agent?.sandboxOption ?? "--sandbox";
   }
@@ -272,6 +295,11 @@ class AgentFacts {
     const command = entry.transport === "stdio" ? [entry.command, ...entry.args].join(" ") : entry.url;
     return { command, version };
   }
+}
+
+/** What the user has answered for good, and what a trusted workspace says. */
+function lastingRules(cwd: string): readonly Rule[] {
+  return [...rememberedRules(permissionsPath()).list(), ...trustedSettings(cwd).rules];
 }
 
 function rulesOf(given: ProxyArguments): RunRules {
