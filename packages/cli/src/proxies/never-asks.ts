@@ -26,7 +26,10 @@ export function brokenBy(folder: string, { command, version }: AgentIdentity): s
 export function noteBroken(folder: string, agent: AgentIdentity, rule: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const line = JSON.stringify({ ...agent, rule, time: new Date().toISOString() });
-  appendFileSync(fileIn(folder), `${line}\n`, { mode: 0o600 });
+  const path = fileIn(folder);
+  // a process that was killed may have left half a line
+  const isCut = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, "utf8"));
+  appendFileSync(path, `${isCut ? "\n" : ""}${line}\n`, { mode: 0o600 });
 }
 
 /** Returns a sentence that says what was forgotten. */

@@ -183,19 +183,36 @@ test(
   },
 );
 
-/** The environment in which a scripted agent stands in place of the program of pi. */
-function withPi(): { readonly PATH: string } {
+/** The environment in which a scripted agent stands in place of the program of pi, which does this first. */
+function withPi(first = "true"): { readonly PATH: string } {
   const words = probe.agent({ otherwise: [{ say: "hello" }] }).map((word) => `'${word}'`);
-  writeFileSync(join(probe.folder, "pi-acp"), `#!/bin/sh\nexec ${words.join(" ")}\n`, { mode: 0o755 });
+  writeFileSync(join(probe.folder, "pi-acp"), `#!/bin/sh\n${first}\nexec ${words.join(" ")}\n`, {
+    mode: 0o755,
+  });
   return { PATH: `${probe.folder}:${process.env["PATH"]}` };
 }
 
-test("an agent that never asks works in a sandbox, whatever the rules deny", inSandbox, async (t) => {
-  const { said, prompt } = await editor(t, ["--sandbox", "policy --deny 'write .env'"], ["pi"], {
-    env: withPi(),
-  });
-  await prompt("hi");
-  assert.equal(said(), "[policy] pi never asks: rules cannot stop it, only its sandbox can.\n\nhello");
+test(
+  "the sandbox of an agent that never asks keeps the rules of the proxy on paths",
+  inSandbox,
+  async (t) => {
+    const env = withPi("(echo no > b.txt) 2>&-; echo yes > a.txt");
+    writeFileSync(join(probe.cwd, "b.txt"), "old");
+    const { said, prompt } = await editor(t, ["--sandbox", "policy --deny 'write b.txt'"], ["pi"], { env });
+    await prompt("hi");
+    assert.match(said(), /^\[policy\] pi never asks: rules cannot stop it, only its sandbox can\./);
+    const text = (name: string) => readFileSync(join(probe.cwd, name), "utf8");
+    assert.equal(text("b.txt"), "old");
+    assert.equal(text("a.txt"), "yes\n");
+  },
+);
+
+test("a rule that no sandbox keeps is refused for an agent that never asks", inSandbox, async (t) => {
+  const env = withPi();
+  await assert.rejects(
+    editor(t, ["--sandbox", "policy --deny 'exec git push'"], ["pi"], { env }),
+    /pi never asks, so this rule cannot be kept: deny exec git push \(--deny\)\. Its sandbox does not keep it either/,
+  );
 });
 
 test(

@@ -9,12 +9,13 @@ import type { PermissionOutcome } from "@parley/acp/model";
 import { answer, type MessageHook, type ProxiedSession, type ProxiedSetup, proxy } from "@parley/acp/proxy";
 import { asksPermission, hasExactTitles } from "@parley/client/launch";
 import type { Decision, GatedSession } from "@parley/client/policy";
-import { describeRule, rememberedRules } from "@parley/client/policy";
+import { describeRule, enforcementOf, type Rule, rememberedRules } from "@parley/client/policy";
 import { option } from "../command/command.ts";
 import { type OpenedGate, openGate } from "../permissions/open-gate.ts";
 import { configuredRules, type RunRules } from "../permissions/policy-rules.ts";
 import { permissionsPath } from "../settings/data-folder.ts";
 import { trustedSettings } from "../trust/workspace-trust.ts";
+import { GivenServers } from "./given-servers.ts";
 import { brokenBy, forgetBroken, noteBroken } from "./never-asks.ts";
 import { asObject } from "./other-agent.ts";
 import type { ProxyArguments, ProxyHost, ShippedProxy } from "./shipped-proxy.ts";
@@ -27,6 +28,8 @@ interface Data {
 type Session = ProxiedSession<Data>;
 
 const mostBytes = 256 * 1024;
+/** Longer than a question of the gate may be open. */
+const hookMs = 15 * 60_000;
 
 export const policy: ShippedProxy = {
   name: "policy",
@@ -43,7 +46,10 @@ export const policy: ShippedProxy = {
     // throws if a rule is wrong, before anything starts
     const rules = configuredRules(run);
     const known = new AgentFacts(host);
+    // also what is remembered, and what the workspace says, as far as that is known before a session
+    host.agent?.sandboxRules?.push(...rules, ...lastingRules(process.cwd()));
     const sessions = new Map<string, Session>();
+    const servers = new GivenServers<Data>();
     let opened: OpenedGate | undefined;
     const gate = () => {
       opened ??= openedGate();
@@ -64,20 +70,25 @@ export const policy: ShippedProxy = {
       if (session === undefined) return;
       if (known.neverAsks)
         return session.say(`\n\n[policy] ${summary}: done without asking (${reason}).\n\n`);
-      known.broke(reason);
+      // first what protects: what is remembered may fail
+      if (session.data.gated !== undefined) gate().cancel(session.data.gated);
+      session.notify("agent", "session/cancel", { sessionId });
       session.say(
         `\n\n[policy] ${summary}: done without asking, against a rule (${reason}). The turn is stopped. From now on, this version of ${known.name} counts as an agent that never asks.\n\n`,
       );
-      if (session.data.gated !== undefined) gate().cancel(session.data.gated);
-      session.notify("agent", "session/cancel", { sessionId });
+      known.broke(reason);
     };
     /** Why the agent cannot be used with these rules; undefined if it can. */
     const unkept = (cwd: string): string | undefined => {
-      if (!known.neverAsks || known.isSandboxed) return undefined;
-      const all = [...rules, ...rememberedRules(permissionsPath()).list(), ...trustedSettings(cwd).rules];
-      const rule = all.find(({ effect }) => effect === "deny");
+      if (!known.neverAsks) return undefined;
+      const rule = [...rules, ...lastingRules(cwd)].find(
+        (each) => each.effect === "deny" && !known.keeps(each, cwd),
+      );
       if (rule === undefined) return undefined;
-      return `${known.name} never asks, so this rule cannot be kept: ${describeRule(rule)}. Run the agent in a sandbox (${known.sandboxOption}), or remove the rule`;
+      const what = `${known.name} never asks, so this rule cannot be kept: ${describeRule(rule)}`;
+      return known.isSandboxed
+        ? `${what}. Its sandbox does not keep it either. ${known.sandboxHint}, or remove the rule`
+        : `${what}. Run the agent in a sandbox (${known.sandboxOption}), or remove the rule`;
     };
     const asking = ({ data: { gated }, ...session }: Session, signal: AbortSignal) => ({
       session: gated,
@@ -98,11 +109,25 @@ export const policy: ShippedProxy = {
         const { reason = "a rule" } = asObject(decision) as { readonly reason?: string }; // as: a decision of a gate
         return RequestError.permissionDenied(reason);
       };
+    /** A call of a tool of the client, over ACP. */
+    const toolCall: MessageHook<Data> = async (message, _, call) => {
+      const wanted = servers.callIn(message);
+      if (wanted === undefined) return undefined;
+      const { session, server, tool, arguments: given } = wanted;
+      if (session?.data.gated === undefined || tool === undefined || call === undefined)
+        return RequestError.permissionDenied("permission denied: it is no call of a tool of an open session");
+      const request: EffectRequest = { type: "mcp", server, tool, arguments: given };
+      const decision = await gate().decide(request, asking(session, call.signal));
+      if (decision === "allow") return undefined;
+      const { reason = "a rule" } = asObject(decision) as { readonly reason?: string }; // as: of a gate
+      return answer(wanted.refusal(reason));
+    };
 
     return proxy<Data>({
       name: "policy",
       version: "1.0.0",
       policy: true,
+      hookMs,
       session: () => ({ gated: undefined }),
       messages: {
         initialize: ({ params }) => announcing(asObject(params)),
@@ -113,6 +138,7 @@ export const policy: ShippedProxy = {
           content: String(content),
         })),
         "terminal/create": effect((params, session) => commandOf(params, session)),
+        "mcp/message": toolCall,
         "session/cancel"(_, session) {
           if (session?.data.gated !== undefined) gate().cancel(session.data.gated);
           return undefined;
@@ -128,8 +154,12 @@ export const policy: ShippedProxy = {
         initialize(result) {
           known.met(result);
         },
+        "mcp/connect"(result, _, message) {
+          servers.connected(result, message);
+        },
         "session/close"(_, session) {
           sessions.delete(session?.sessionId ?? "");
+          servers.closed(session?.sessionId ?? "");
         },
       },
       open({ cwd }) {
@@ -140,6 +170,7 @@ export const policy: ShippedProxy = {
         if (session === undefined) return;
         session.data.gated = gatedOf(setup, session.sessionId);
         sessions.set(session.sessionId, session);
+        servers.opened(setup, session);
         const said = known.said;
         // in a microtask, so that the client gets the answer first
         if (said !== undefined) queueMicrotask(() => session.say(`[policy] ${said}\n\n`));
@@ -199,6 +230,23 @@ class AgentFacts {
     return this.#host.agent?.isSandboxed === true;
   }
 
+  /** Whether its sandbox was made with this rule, and can keep it: it denies paths. */
+  keeps(rule: Rule, cwd: string): boolean {
+    const { isSandboxed = false, sandboxRules } = this.#host.agent ?? {};
+    const hasPaths = enforcementOf([rule], [cwd]).some(({ mounts }) => mounts.length > 0);
+    const text = describeRule(rule);
+    const isMounted =
+      sandboxRules?.some((each) => describeRule(each) === text) ??
+      (rule.origin === "operator" || rule.origin === "user");
+    return isSandboxed && hasPaths && isMounted;
+  }
+
+  get sandboxHint(): string {
+    return this.#host.agent?.sandboxRules === undefined
+      ? "A sandbox keeps rules on plain paths from your policy file"
+      : "A sandbox keeps rules on plain paths that exist when the agent starts";
+  }
+
   get sandboxOption(): string {
     return this.#host.agent?.sandboxOption ?? "--sandbox";
   }
@@ -226,7 +274,14 @@ class AgentFacts {
 
   broke(rule: string): void {
     this.#broken = rule;
-    noteBroken(this.#host.folder, this.#identity, rule);
+    try {
+      noteBroken(this.#host.folder, this.#identity, rule);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#host.warn(
+        `${this.name} counts as an agent that never asks until this process ends, because it could not be written down: ${why}`,
+      );
+    }
   }
 
   get #asks(): boolean | undefined {
@@ -240,6 +295,11 @@ class AgentFacts {
     const command = entry.transport === "stdio" ? [entry.command, ...entry.args].join(" ") : entry.url;
     return { command, version };
   }
+}
+
+/** What the user has answered for good, and what a trusted workspace says. */
+function lastingRules(cwd: string): readonly Rule[] {
+  return [...rememberedRules(permissionsPath()).list(), ...trustedSettings(cwd).rules];
 }
 
 function rulesOf(given: ProxyArguments): RunRules {

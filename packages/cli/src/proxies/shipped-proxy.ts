@@ -3,6 +3,7 @@
 import type { Transport } from "@parley/acp";
 import type { ChainComponent } from "@parley/acp/proxy";
 import type { AgentEntry } from "@parley/client/launch";
+import type { Rule } from "@parley/client/policy";
 import type { Option } from "../command/command.ts";
 
 /** What was typed behind the name of a proxy. */
@@ -26,6 +27,11 @@ export interface ChainAgent {
   readonly entry: AgentEntry;
   /** Whether its process runs in a sandbox. */
   readonly isSandboxed: boolean;
+  /**
+   * Rules that its sandbox keeps in addition to those of the policy files. A proxy adds its own when it is created, which is
+   * before the agent starts. Undefined where the sandbox is made without asking the proxies.
+   */
+  readonly sandboxRules?: Rule[];
   /** The command-line option that puts it into a sandbox. */
   readonly sandboxOption: string;
 }

@@ -40,7 +40,7 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
     );
   const editor = textOption(values, "setup");
   if (editor !== undefined) return setup(editor, values, words, argv);
-  const agent = chosen && agentComponent(chosen, values);
+  const agent = chosen && known && agentComponent(chosen, known);
   if (isatty(0)) {
     const waits =
       agent === undefined ? "another conductor; put an agent after -- to use it here" : "an editor";
@@ -81,13 +81,17 @@ function onExitOf(values: Invocation["values"]): OnExit | undefined {
 
 function knownAgent({ entry }: ChosenAgent, values: Invocation["values"]): ChainAgent {
   const isSandboxed = values["sandbox"] === true || (entry.transport === "stdio" && entry.sandbox === true);
-  return { entry, isSandboxed, sandboxOption: "--sandbox" };
+  return { entry, isSandboxed, sandboxRules: [], sandboxOption: "--sandbox" };
 }
 
-function agentComponent(chosen: ChosenAgent, values: Invocation["values"]): ChainComponent {
+function agentComponent(chosen: ChosenAgent, { isSandboxed, sandboxRules = [] }: ChainAgent): ChainComponent {
   const roots = [process.cwd()];
-  const sandbox = values["sandbox"] === true ? { roots, ...mountsOf(configuredRules({}), roots) } : undefined;
-  const start = () => reachedTransport(chosen, voice, sandbox);
+  const start = () => {
+    const sandbox = isSandboxed
+      ? { roots, ...mountsOf([...configuredRules({}), ...sandboxRules], roots) }
+      : undefined;
+    return reachedTransport(chosen, voice, sandbox);
+  };
   return { name: chosen.entry.name, start, onExit: "restart" };
 }
 

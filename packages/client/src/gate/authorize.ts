@@ -146,6 +146,7 @@ export class Authority {
   ): Promise<Authorized> {
     const { verdict } = judged;
     const { rule } = verdict;
+    const { stops } = state;
     const facts = { summary: summaryOfAll(subjects, asking.title), ...optional({ rule }) };
     const decided = (
       effect: Decision["effect"],
@@ -153,12 +154,8 @@ export class Authority {
       reason = verdict.reason,
       more: Partial<Decision> = {},
     ): Authorized => ({ decision: state.decision(subjects, { ...facts, effect, by, reason, ...more }) });
-    if (isTooLate(state, subjects))
-      return decided(
-        "cancelled",
-        "user",
-        "the user has cancelled, and nothing more is done until the next prompt",
-      );
+    const tooLate = (): Authorized => decided("cancelled", "user", tooLateReason);
+    if (isTooLate(state, subjects)) return tooLate();
     if (verdict.effect !== "ask") return decided(verdict.effect, rule === undefined ? "default" : "rule");
     const [only] = subjects;
     if (only?.origin === "op" && subjects.length === 1 && state.takeApproval(only, asking.content, this.now))
@@ -176,6 +173,8 @@ export class Authority {
       this.#ask(state, judged, { ...asking, signal }, person),
     );
     if (asking.signal.aborted) return decided("cancelled", "nobody", "it was cancelled");
+    // for safety: an answer that comes after the cancel allows nothing, whatever has been prompted since
+    if (isTooLate(state, subjects, stops)) return tooLate();
     if (answer === undefined)
       return person === undefined ? nobody() : decided("cancelled", "nobody", "nobody answered");
     const { choice, said, by, target } = answer;
@@ -185,6 +184,7 @@ export class Authority {
     if (since.effect === "deny") return decided("deny", "rule", since.reason, optional({ rule: since.rule }));
     if (effect === "allow" && (await asking.isSame?.()) === false)
       return { ...decided("cancelled", "user", "it changed while it was asked about"), isChanged: true };
+    if (isTooLate(state, subjects, stops)) return tooLate();
     const remembered = this.#remember(state, subjects, choice, target);
     const kept = { scope, ...optional({ said, remembered }) };
     if (by === "user") return { ...decided(effect, by, `you answered: ${choice.name}`, kept), choice };
@@ -312,7 +312,13 @@ export class Authority {
   }
 }
 
-/** Whether the user has cancelled. Only reading is allowed then. */
-function isTooLate({ isStopped }: GateState, subjects: readonly RuleSubject[]): boolean {
-  return isStopped && subjects.some(({ operation }) => operation !== "read");
+export const tooLateReason = "the user has cancelled, and nothing more is done until the next prompt";
+
+/**
+ * The user has cancelled, and what is more than reading is not done any more. `since`: nor has the user cancelled since
+ * there were so many stops.
+ */
+export function isTooLate(state: GateState, subjects: readonly RuleSubject[], since = state.stops): boolean {
+  const isOver = state.isStopped || state.stops !== since;
+  return isOver && subjects.some(({ operation }) => operation !== "read");
 }

@@ -6,7 +6,7 @@ import { redactor } from "@parley/acp/redact";
 import { type AuditFacts, auditTarget } from "../audit/audit-entry.ts";
 import { ruleText } from "../rules/rule-text.ts";
 import type { RuleSubject } from "../subjects/subject.ts";
-import type { Asking, Authority, Shown } from "./authorize.ts";
+import { type Asking, type Authority, isTooLate, type Shown, tooLateReason } from "./authorize.ts";
 import type { Decision } from "./decision.ts";
 import type { DecisionReports } from "./decision-reports.ts";
 import type { GateOptions } from "./gate-options.ts";
@@ -108,6 +108,7 @@ export class Effects {
     { signal = new AbortController().signal, ask }: AskingHere,
   ): Promise<Approved<Result>> {
     const prepareInside = () => prepare().catch((error: unknown) => this.#impossible(state, wanted, error));
+    const { stops } = state;
     let prepared = await prepareInside();
     for (let round = 0; round < maxRounds; round++) {
       const { subject, content, why } = prepared;
@@ -126,10 +127,15 @@ export class Effects {
       const asking = { show, signal, ask, content: text, isSame, why };
       const { decision, isChanged } = await this.authority.decide(state, [subject], asking);
       if (isChanged) continue;
-      this.#reports.report(decision);
-      if (decision.effect !== "allow") {
+      // a cancel while it was prepared counts, too
+      const isLate = decision.effect === "allow" && isTooLate(state, [subject], stops);
+      const last = isLate
+        ? state.decision([subject], { effect: "cancelled", by: "user", reason: tooLateReason })
+        : decision;
+      this.#reports.report(last);
+      if (last.effect !== "allow") {
         state.refused([subject]);
-        throw this.#refused(state, decision, signal);
+        throw this.#refused(state, last, signal);
       }
       return { decision, prepared, stamp: look?.stamp };
     }

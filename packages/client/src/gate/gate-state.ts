@@ -145,12 +145,15 @@ export class GateState {
   }
 
   #noteDecided(subject: RuleSubject): void {
-    if (this.#decided.size < maxJudged) this.#decided.add(refusalKey(subject)).add(subject.operation);
+    if (this.#decided.size >= maxJudged) return;
+    this.#decided.add(subject.operation);
+    for (const key of decidedKeys(subject)) this.#decided.add(key);
   }
 
-  /** In this turn. A command has many spellings, so one that was decided on counts for all. */
+  /** In this turn. What says nothing of itself but its kind is covered by any decision on that kind. */
   wasDecided(subject: RuleSubject): boolean {
-    return this.#decided.has(isFileOperation(subject.operation) ? refusalKey(subject) : subject.operation);
+    const [key = subject.operation] = decidedKeys(subject);
+    return this.#decided.has(key);
   }
 
   /** A person allowed an agent to do this. If it then asks us to, nobody is asked a second time: once, and soon. */
@@ -173,10 +176,16 @@ export class GateState {
     return at >= 0 && this.#approvals.splice(at, 1).length > 0;
   }
 
-  /** Call it when the user has cancelled. Actions that were allowed and not yet done are no longer allowed. */
+  /** The user has cancelled: nothing that was allowed and is not done yet may be done, and no answer allows any more. */
   stop(): void {
     this.isStopped = true;
     this.#approvals = [];
+    this.questions.abort();
+  }
+
+  /** How often the user has cancelled. */
+  get stops(): number {
+    return this.questions.cancels;
   }
 }
 
@@ -187,6 +196,29 @@ function textOf({ operation }: RuleSubject, content: string | undefined): string
 /** What it was about, whoever would have done it. */
 function refusalKey({ operation, path, deletes, argv, shellLine, host, tool }: RuleSubject): string {
   return JSON.stringify([operation, path, deletes, shellLine ?? argv, host, tool]);
+}
+
+/**
+ * What was decided on, however it is written; first the whole, then the commands of a line one by one. Empty where the
+ * subject does not say.
+ */
+function decidedKeys(subject: RuleSubject): readonly string[] {
+  const { operation, argv, shellLine, host, tool } = subject;
+  if (isFileOperation(operation)) return [refusalKey(subject)];
+  if (operation === "exec") {
+    const line = shellLine ?? argv?.join(" ");
+    if (line === undefined) return [];
+    const parts = shellLine === undefined ? [] : shellLine.split(/&&|\|\||[;|&\n]/);
+    return [line, ...parts].map((text) => JSON.stringify([operation, wordsOf(text)]));
+  }
+  if (operation === "net" && host !== undefined)
+    return [JSON.stringify([operation, host.replace(/:\d+$/, "").toLowerCase()])];
+  return tool === undefined ? [] : [JSON.stringify([operation, tool.server, tool.name])];
+}
+
+/** A command has many spellings: blanks and quotes do not count. */
+function wordsOf(line: string): readonly string[] {
+  return line.split(/[\s'"\\]+/).filter((word) => word !== "");
 }
 
 export function sessionEnded(): RequestError {
