@@ -13,9 +13,13 @@ export interface HistoryAgent {
   readonly command?: readonly string[];
 }
 
-/** Identifies an agent: a typed command by its argv, another one by its name. */
+/**
+ * Identifies an agent: a typed command by its argv, another one by its name. Of an argv it is a hash, since words that were
+ * typed may be secrets. `fillOlderAgents` of the store fills in the same.
+ */
 export function agentKey({ name, command }: HistoryAgent): string {
-  return JSON.stringify(command ?? name);
+  const text = JSON.stringify(command ?? name);
+  return command === undefined ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
 /** Whether two agents are the same. */

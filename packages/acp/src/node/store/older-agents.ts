@@ -1,5 +1,6 @@
 // Fills in `agent` and `agentSessionId` in rows that older versions wrote.
 
+import { createHash } from "node:crypto";
 import { isObject } from "../../base/objects.ts";
 import type { Database } from "./database.ts";
 import { sessionOfAgent } from "./session-rows.ts";
@@ -25,14 +26,19 @@ export function fillOlderAgents(db: Database): void {
     const record: unknown = JSON.parse(String(text));
     const { data, updatedAt } = isObject(record) ? record : {};
     if (!isObject(data) || !isObject(data["agent"])) continue;
-    const { name, command = name } = data["agent"];
-    const agent = JSON.stringify(command);
+    const agent = agentKey(data["agent"]);
     const { agentSessionId } = data;
     const filled = { ...(isObject(record) ? record : {}), agent };
     if (typeof agentSessionId !== "string" || !isNewest(db, agent, agentSessionId, Number(updatedAt)))
       storeText(db, Number(key), filled);
     else storeText(db, Number(key), { ...filled, agentSessionId });
   }
+}
+
+/** As the history of `@parley/client` writes it: words that were typed may be secrets, so it is a hash of them. */
+function agentKey({ name, command }: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(command ?? name);
+  return command === undefined ? text : `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
 /** Whether no newer session has this session of the agent. Takes it from an older one. */
