@@ -13,7 +13,11 @@ export interface SpokenText {
 }
 
 /** Whether an entry may have text of the user or the agent; thoughts, tools and plans are not searched. */
-export function isSpoken({ format, kind, tag }: StoredEntry): boolean {
+export function isSpoken({
+  format,
+  kind,
+  tag,
+}: Pick<StoredEntry, "format" | "kind"> & { readonly tag?: string | undefined }): boolean {
   // a later version wrote it, and only that version knows where its text is
   if (format > entryFormat) return false;
   return kind === "prompt" || kind === "inbox" || tag === "agent_message_chunk" || tag === "agent_message";

@@ -5,14 +5,7 @@ import { normalPath } from "../base/normal-path.ts";
 import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
 import type { HeadState } from "../model/head.ts";
-import type {
-  Command,
-  ReadRange,
-  SessionPatch,
-  SessionQuery,
-  SessionRecord,
-  StoredEntry,
-} from "../model/store.ts";
+import type { Command, ReadRange, SessionPatch, SessionQuery, SessionRecord } from "../model/store.ts";
 import { type LogPlace, readLogCursor } from "./store-tail.ts";
 
 /** Shortens and quotes an id for messages: ids may be long and contain any characters. */
@@ -62,7 +55,11 @@ export function outOfSequence(sessionId: string, lastSeq: number, after: number)
 }
 
 /** Throws unless the entries follow the entry `after`, and each other. */
-export function checkBatch(sessionId: string, after: number, entries: readonly StoredEntry[]): void {
+export function checkBatch(
+  sessionId: string,
+  after: number,
+  entries: readonly { readonly seq: number; readonly through?: number | undefined }[],
+): void {
   let expected = after + 1;
   for (const { seq, through = seq } of entries) {
     if (seq !== expected || !Number.isSafeInteger(through) || through < seq) {

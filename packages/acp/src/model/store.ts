@@ -158,7 +158,10 @@ export interface AppendOptions {
   readonly settles?: readonly SettledCommand[] | undefined;
   /** A position of the caller, such as that of an agent's output. */
   readonly position?: number | undefined;
-  /** Whether the append must survive a power cut once it has resolved. Default: as the store is configured. */
+  /**
+   * Whether the append and everything before it must survive a power cut once it has resolved, also if it has no new entries. Default:
+   * as the store is configured.
+   */
   readonly isSynced?: boolean | undefined;
 }
 

@@ -6,30 +6,26 @@ import { isSpoken } from "../../log/message-search.ts";
 import type { StoredEntry } from "../../model/store.ts";
 import type { Database, List } from "./database.ts";
 import { entryFromWhole, type LongText, shortText, wholeText } from "./entry-text.ts";
+import type { NewEntry } from "./new-entry.ts";
 
 /** The columns that decodeRow needs, in this order. */
 export const entryColumns = "seq, crc, blobs, body, format, time, kind, tag, through";
 
-/** An entry ready to be stored, computed before the file is locked. */
-export interface NewEntry {
-  readonly entry: StoredEntry;
-  readonly crc: number;
-  readonly body: string;
-  readonly blobs: string | null;
-  readonly longTexts: readonly { readonly hash: string; readonly text: string }[];
-}
-
-export function newEntry(entry: StoredEntry, tenant: string): NewEntry {
+/** Computes what is stored of an entry. Call it before the file is locked. */
+export function prepareEntry(entry: NewEntry, tenant: string): void {
   const { body, longTexts } = shortText(entry.text);
-  const crc = checksum(entry, body);
-  if (longTexts.length === 0) return { entry, crc, body, blobs: null, longTexts: [] };
+  entry.body = body;
+  entry.crc = checksum(entry, body);
+  if (longTexts.length === 0) return;
   const hashed = longTexts.map(({ path, text }) => ({ path, text, hash: hashOf(text, tenant) }));
-  const blobs = JSON.stringify(hashed.map(({ path, hash }) => [path, hash]));
-  return { entry, crc, body, blobs, longTexts: hashed };
+  entry.blobs = JSON.stringify(hashed.map(({ path, hash }) => [path, hash]));
+  entry.longTexts = hashed;
 }
 
-function checksum(entry: Omit<StoredEntry, "text">, body: string): number {
-  const { format, seq, time, kind, tag = "", through } = entry;
+function checksum(
+  { format, seq, time, kind, tag = "", through }: NewEntry | StoredEntry,
+  body: string,
+): number {
   const more = through === undefined ? "" : ` ${through}`;
   return crc32(`${body} ${format} ${seq} ${time} ${kind} ${tag}${more}`);
 }
@@ -47,8 +43,8 @@ function hashOf(text: string, tenant: string): string {
 
 /** Call it inside a change. The caller updates the row of the session. */
 export function addEntries(db: Database, key: number, entries: readonly NewEntry[]): void {
-  for (const { entry, crc, blobs, body, longTexts } of entries) {
-    for (const { hash, text } of longTexts) {
+  for (const entry of entries) {
+    for (const { hash, text } of entry.longTexts) {
       const { changes } = db.run("UPDATE blob SET uses = uses + 1 WHERE hash = ?", hash);
       if (changes > 0) continue;
       db.run("INSERT INTO blob (tenant, hash, uses, text) VALUES (?, ?, 1, ?)", db.tenant, hash, text);
@@ -58,9 +54,9 @@ export function addEntries(db: Database, key: number, entries: readonly NewEntry
       key,
       isSpoken(entry) ? 1 : 0,
       entry.seq,
-      crc,
-      blobs,
-      body,
+      entry.crc,
+      entry.blobs,
+      entry.body,
       entry.format,
       entry.time,
       entry.kind,
@@ -73,8 +69,8 @@ export function addEntries(db: Database, key: number, entries: readonly NewEntry
 /** Whether a session has exactly these entries, as after an append whose answer was lost. */
 export function hasEntries(db: Database, key: number, entries: readonly NewEntry[]): boolean {
   const sql = "SELECT crc, blobs, body FROM entry WHERE session = ? AND seq = ?";
-  return entries.every(({ entry, crc, blobs, body }) => {
-    const [row] = db.lists(sql, key, entry.seq);
+  return entries.every(({ seq, crc, blobs, body }) => {
+    const [row] = db.lists(sql, key, seq);
     // the checksum covers the other columns
     return row !== undefined && row[0] === crc && row[1] === blobs && row[2] === body;
   });

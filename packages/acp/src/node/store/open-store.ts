@@ -30,7 +30,8 @@ import type {
 } from "../../model/store.ts";
 import { seenBy, setSeen, settle, submit } from "./command-rows.ts";
 import { Database } from "./database.ts";
-import { addEntries, hasEntries, newEntry } from "./entry-rows.ts";
+import { addEntries, hasEntries, prepareEntry } from "./entry-rows.ts";
+import type { NewEntry } from "./new-entry.ts";
 import { fillOlderAgents, hasOlderAgents } from "./older-agents.ts";
 import { pruneStep } from "./prune.ts";
 import { lastEndUpTo, readPages } from "./read-entries.ts";
@@ -134,16 +135,16 @@ export class OpenStore {
     return { sessions, nextCursor: cursorAfter({ updatedAt: last.updatedAt, sessionId: last.id }, query) };
   }
 
-  append(own: Claim, after: number, given: readonly StoredEntry[], options: AppendOptions): Promise<void> {
+  append(own: Claim, after: number, entries: readonly NewEntry[], options: AppendOptions): Promise<void> {
     const db = this.#db;
     const { sessionId } = own;
     const { state, settles = [], position, isSynced } = options;
-    const entries = given.map((entry) => newEntry(entry, db.tenant));
-    const last = given.at(-1);
+    for (const entry of entries) prepareEntry(entry, db.tenant);
+    const last = entries.at(-1);
     const text = state === undefined ? null : JSON.stringify(state);
     const change = (): void => {
       const row = checkHeld(db, own);
-      checkBatch(sessionId, after, given);
+      checkBatch(sessionId, after, entries);
       const isRepeated = row.lastSeq !== after;
       if (isRepeated && (last === undefined || !hasEntries(db, row.key, entries)))
         throw outOfSequence(sessionId, row.lastSeq, after);

@@ -5,6 +5,7 @@ import { checkOptions } from "../../base/known-options.ts";
 import { sqliteStoreKeys } from "../../base/option-keys.gen.ts";
 import { argumentText } from "../../jsonrpc/errors.ts";
 import type { Claim } from "../../model/store.ts";
+import { newEntries } from "./new-entry.ts";
 import type { OpenStore } from "./open-store.ts";
 import type { SqliteStore, SqliteStoreOptions } from "./store-options.ts";
 
@@ -110,7 +111,7 @@ export function sqliteStore(given: string | SqliteStoreOptions): SqliteStore {
       if (held.get(claim.sessionId)?.epoch === claim.epoch) held.delete(claim.sessionId);
     },
     async append(claim, after, entries, appendOptions = {}) {
-      const copy = entries.map((entry) => ({ ...entry }));
+      const copy = newEntries(entries);
       const { state, settles, ...rest } = appendOptions;
       const copied = { ...rest, state: state && copyOf(state), settles: settles && copyOf(settles) };
       await (await open()).append({ ...claim }, after, copy, copied);

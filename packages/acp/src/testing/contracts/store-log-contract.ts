@@ -94,6 +94,19 @@ export function appends(promise: RegisterStoreTest, assert: ContractAssert): voi
     },
   );
 
+  promise("entries may be changed after the call", async (store) => {
+    const { claim } = await createdWith(store, "a");
+    const covering = { ...promptAt(2), through: 4, tag: "t" };
+    const entries = [{ ...promptAt(1) }, { ...covering }, { ...promptAt(5, "long ".repeat(30_000)) }];
+    const appending = store.append(claim, 0, entries);
+    for (const entry of entries)
+      Object.assign(entry, { seq: 9, kind: "_changed", tag: "_changed", text: "{}" });
+    entries.length = 0;
+    await appending;
+    const all = [promptAt(1), covering, promptAt(5, "long ".repeat(30_000))];
+    assert.deepEqual(await collect(store, "a"), all);
+  });
+
   promise("the head has the state and the position of the last append", async (store) => {
     const { claim, append } = await createdWith(store, "a", promptsFrom(1, 2));
     await append([promptAt(3)], { state, position: 12.5 });
