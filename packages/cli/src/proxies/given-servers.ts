@@ -6,7 +6,7 @@ import { asObject } from "./other-agent.ts";
 const maxConnections = 1_024;
 
 /** A call of a tool. */
-export interface GivenCall<Data> {
+interface GivenCall<Data> {
   /** Undefined for a server that nobody has given. */
   readonly session: ProxiedSession<Data> | undefined;
   readonly server: string;
