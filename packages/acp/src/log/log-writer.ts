@@ -1,6 +1,5 @@
 // Writes the entries of a session to its store. Streamed text is joined per message, and one write runs at a time.
 
-import { isObject } from "../base/objects.ts";
 import { RequestError } from "../jsonrpc/errors.ts";
 import type { Entry, EntryBody } from "../model/entry.ts";
 import { entryFormat, parseEntry } from "../model/entry-format.ts";
@@ -18,6 +17,7 @@ import {
 } from "./entry-batch.ts";
 import { JoinedText, joinedUpdates } from "./joined-text.ts";
 import { type ChunkTag, isPlainText, plainTextHead } from "./plain-text.ts";
+import { isConflict } from "./store-rules.ts";
 
 const flushMs = 250;
 /** A write that failed is tried again after this time where nothing is shown before it is stored. */
@@ -189,9 +189,8 @@ export class LogWriter {
     if (at < 0) {
       const given = this.#given;
       // a write that was tried again may have stored it already
-      if (given?.entries.some((each) => isMessage(each, messageId))) given.takenBack.push(messageId);
-      else this.#cancelled(messageId);
-      return;
+      if (!given?.entries.some((each) => isMessage(each, messageId))) return this.#cancelled(messageId);
+      return void given.takenBack.push(messageId);
     }
     const seq = this.lastSeq - entries.length + 1 + at;
     const [taken] = entries.splice(at, 1);
@@ -320,12 +319,7 @@ export class LogWriter {
     this.#pending = newBatch();
     let seq = this.#storedSeq;
     for (const each of batch.entries) each.seq = ++seq;
-    const given: GivenBatch = {
-      ...batch,
-      state: { ...this.#state, seq },
-      isInFlight: true,
-      takenBack: [],
-    };
+    const given: GivenBatch = { ...batch, state: { ...this.#state, seq }, isInFlight: true, takenBack: [] };
     await this.#give(given);
     // their ends wait now
     if (given.takenBack.length > 0) await this.#givePending();
@@ -370,12 +364,9 @@ export class LogWriter {
     const head = (await this.#store.get(this.sessionId))?.head;
     if (head?.lastSeq === this.#storedSeq + entries.length) return this.#taken(batch);
     this.#given = undefined;
-    const { entries: later, chars, isSynced } = this.#pending;
-    this.#pending = {
-      entries: [...entries, ...later],
-      chars: chars + batch.chars,
-      isSynced: isSynced || batch.isSynced,
-    };
+    const { entries: later, chars } = this.#pending;
+    const isSynced = this.#pending.isSynced || batch.isSynced;
+    this.#pending = { entries: [...entries, ...later], chars: chars + batch.chars, isSynced };
     for (const messageId of takenBack) this.takeBack(messageId);
   }
 
@@ -406,14 +397,4 @@ export class LogWriter {
     );
     if (this.#given !== undefined) this.#pending.chars += text.length;
   }
-}
-
-/**
- * The session was claimed again or deleted, or has other entries than this writer has given it. Trying again cannot help.
- */
-function isConflict(error: unknown): error is RequestError {
-  if (!(error instanceof RequestError)) return false;
-  if (error.kind === "session_not_found") return true;
-  if (error.kind !== "conflict" || !isObject(error.data)) return false;
-  return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";
 }

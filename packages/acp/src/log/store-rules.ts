@@ -54,6 +54,16 @@ export function outOfSequence(sessionId: string, lastSeq: number, after: number)
   return new RequestError("conflict", message, { data: { reason: "out_of_sequence", lastSeq } });
 }
 
+/**
+ * The session was claimed again or deleted, or has other entries than its writer has given it. Trying again cannot help.
+ */
+export function isConflict(error: unknown): error is RequestError {
+  if (!(error instanceof RequestError)) return false;
+  if (error.kind === "session_not_found") return true;
+  if (error.kind !== "conflict" || !isObject(error.data)) return false;
+  return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";
+}
+
 /** Throws unless the entries follow the entry `after`, and each other. */
 export function checkBatch(
   sessionId: string,
