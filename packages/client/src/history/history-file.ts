@@ -6,7 +6,14 @@ import { argumentText } from "@parley/acp/internal";
 import { checkOptions, optional } from "@parley/acp/jsonrpc";
 import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
-import { type Claim, currentHead, LogWriter, parseEntry, type SessionQuery } from "@parley/acp/store";
+import {
+  type Claim,
+  currentHead,
+  interruptedEntries,
+  LogWriter,
+  parseEntry,
+  type SessionQuery,
+} from "@parley/acp/store";
 import type { History, HistoryHit, HistoryQuery } from "./history.ts";
 import {
   agentKey,
@@ -103,7 +110,7 @@ export class HistoryFile implements History {
    */
   async resume(id: string, agentSessionId: string, fail: (error: unknown) => void): Promise<LogWriter> {
     const store = await this.#store();
-    const claim = this.#claims.get(id) ?? (await store.claim(id));
+    const claim = this.#claims.get(id) ?? (await claimed(store, id));
     this.#claims.delete(id);
     return orReleased(store, claim, async () => {
       await this.renamed(id, agentSessionId);
@@ -126,7 +133,7 @@ export class HistoryFile implements History {
    * "conflict" while somebody else records it.
    */
   async claim(id: string): Promise<void> {
-    if (!this.#claims.has(id)) this.#claims.set(id, await (await this.#store()).claim(id));
+    if (!this.#claims.has(id)) this.#claims.set(id, await claimed(await this.#store(), id));
   }
 
   /** Releases a session that is not recorded after all. Has no effect once it is recorded. */
@@ -238,6 +245,21 @@ export class HistoryFile implements History {
   async #writer(store: SqliteStore, claim: Claim, fail: (error: unknown) => void): Promise<LogWriter> {
     return new LogWriter(store, claim, { head: await currentHead(store, claim.sessionId), fail });
   }
+}
+
+/** Claims a session, and ends what was open when its last recording was killed. */
+async function claimed(store: SqliteStore, id: string): Promise<Claim> {
+  const claim = await store.claim(id);
+  return orReleased(store, claim, async () => {
+    const open = await interruptedEntries(store, id);
+    if (open.length === 0) return claim;
+    // `flush` rejects with every failure
+    const writer = new LogWriter(store, claim, { head: await currentHead(store, id), fail: () => undefined });
+    for (const body of open) writer.append(body);
+    writer.settle();
+    await writer.flush({ isSynced: true });
+    return claim;
+  });
 }
 
 /** Releases the claim if the work that needs it fails: the session would stay busy until the process ends. */

@@ -342,3 +342,30 @@ test("a call that has ended stays what it was, whatever later turns do under its
   assert.match(exported, /\*\*Remove all\*\*[\s\S]*\*\*List files\*\*/);
   await history.close();
 });
+
+test("what was open when a recording was killed has ended when the session is gone on with (F1, F11)", async () => {
+  await using history = opened({ path: newPath() });
+  // as a process that was killed leaves it: the turn has no end
+  const id = await recorded(history, [
+    ...turn("first", [says("done")]),
+    ...numbered([
+      { kind: "prompt", messageId: "second", prompt: [text("second")] },
+      {
+        kind: "update",
+        update: { sessionUpdate: "tool_call_update", toolCallId: "t", title: "sleep", status: "in_progress" },
+      },
+    ]),
+  ]);
+  const before = await entriesOf(history, id);
+  await history.claim(id);
+  const added = (await entriesOf(history, id))
+    .slice(before.length)
+    .map(({ seq: _, time: _t, format: _f, ...body }) => body);
+  assert.deepEqual(added, [
+    { kind: "update", update: { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" } },
+    { kind: "result", messageId: "second", result: { stopReason: "_interrupted" } },
+  ]);
+  await history.release(id);
+  await history.claim(id);
+  assert.equal((await entriesOf(history, id)).length, before.length + added.length, "once");
+});

@@ -40,10 +40,12 @@ async function lastTurns(recent: AsyncIterable<Entry>): Promise<{ entries: Entry
   return { entries: entries.reverse(), isWhole: true };
 }
 
-/** Whether the end of the last turn was not recorded. */
+/** Whether the end of the last turn was not recorded. One that was interrupted by a crash may have gone on at its agent. */
 function hasOpenTurn(entries: readonly EntryBody[]): boolean {
   const last = entries.findLastIndex(isUser);
-  return !entries.slice(last).some(({ kind }) => kind === "result");
+  return !entries
+    .slice(last)
+    .some((body) => body.kind === "result" && body.result.stopReason !== "_interrupted");
 }
 
 function beyond(replayed: Part[], recorded: Part[], isWhole: boolean, isOpen: boolean): EntryBody[] {

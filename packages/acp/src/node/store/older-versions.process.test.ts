@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
@@ -235,7 +236,7 @@ test(
       old.create(recordOf("damaged", ofAgent("s9", one, 1)));
     }
     withSqlite(path, (db) => db.exec(`UPDATE session SET record = '{"data' WHERE id = 'damaged'`));
-    const agent = JSON.stringify(one.command);
+    const agent = `sha256:${createHash("sha256").update(JSON.stringify(one.command)).digest("hex")}`;
     const found = async () => {
       const store = sqliteStore({ path });
       const ids = [await store.find(agent, "s1"), await store.find('"two"', "s1")].map(

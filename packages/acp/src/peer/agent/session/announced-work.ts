@@ -2,8 +2,9 @@
 // cancel, and what may be listed as background work.
 
 import { RequestError } from "../../../jsonrpc/errors.ts";
+import { beginsToolCall, finalStatuses } from "../../../log/interrupted-entries.ts";
 import type { BackgroundWork } from "../../../model/content.ts";
-import type { SessionUpdate, ToolCallContent, ToolCallUpdate, UpdateOf } from "../../../model/update.ts";
+import type { SessionUpdate, ToolCallContent, UpdateOf } from "../../../model/update.ts";
 import { checkCommands, checkOptions } from "./output-rules.ts";
 
 export type PartKind = "tool_call" | "terminal";
@@ -14,9 +15,6 @@ interface Part {
   /** Called by a cancel. Absent for what the agent reported by an update of its own. */
   cancel?: () => void;
 }
-
-/** The statuses of calls and compactions that have ended. */
-export const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
 export class AnnouncedWork {
   readonly #open: Record<PartKind, Map<string, Part>> = { tool_call: new Map(), terminal: new Map() };
@@ -208,11 +206,6 @@ export class AnnouncedWork {
     if (error != null && status !== "failed")
       throw new TypeError(`a compaction has an error only when it failed, got ${status}`);
   }
-}
-
-/** Whether an update can be the first one of its tool call. */
-export function beginsToolCall({ status, title, name, kind }: ToolCallUpdate): boolean {
-  return status != null || title != null || name != null || kind != null;
 }
 
 function keyOf(item: BackgroundWork): string {
