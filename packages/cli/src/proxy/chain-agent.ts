@@ -2,6 +2,7 @@
 
 import type { Transport } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
+import { wrapTransport } from "@parley/acp/transport";
 import { type AgentSandbox, LaunchError } from "@parley/client";
 import { reachAgent } from "@parley/client/launch";
 import type { NamedEdition } from "@parley/dialects";
@@ -22,12 +23,19 @@ export async function reachedTransport(
   sandbox?: AgentSandbox,
 ): Promise<Transport> {
   try {
-    const { transport } = await reachAgent(entry, {
+    const { transport: reached, released } = await reachAgent(entry, {
       env: credentials,
       ...optional({ sandbox }),
       onEvent(event) {
         if (event.kind === "stderr") stderr(event.text);
         if (event.kind === "left_behind") say(`the agent left files behind: ${event.paths.join(", ")}`);
+      },
+    });
+    // nothing of its sandbox is left when it has been closed
+    const transport = wrapTransport(reached, {
+      async close(reason) {
+        await reached.close(reason);
+        await released;
       },
     });
     return entry.edition === undefined ? transport : (await translated(transport, entry.edition)).transport;
