@@ -28,7 +28,8 @@ export async function currentHead(
   const stored = await store.get(sessionId);
   if (stored === undefined) throw RequestError.sessionNotFound(sessionId);
   const { head } = stored;
-  let { state = emptyHead } = head;
+  // a state that counts entries which are not there is not used
+  let state = head.state !== undefined && head.state.seq <= head.lastSeq ? head.state : emptyHead;
   if (state.seq < head.lastSeq)
     for await (const page of store.read(sessionId, { from: state.seq + 1, to: head.lastSeq }))
       for (const entry of page) state = foldStored(state, entry);
