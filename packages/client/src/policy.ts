@@ -9,7 +9,12 @@ export {
   type PermissionPolicyOptions,
   permissionPolicy,
 } from "./gate/permission-policy.ts";
-export type { PermissionChoice, PermissionQuestion, PermissionReply } from "./gate/question.ts";
+export type {
+  PermissionChoice,
+  PermissionQuestion,
+  PermissionReply,
+  ShownPermission,
+} from "./gate/permission-question.ts";
 export { type ReviewerOptions, reviewer } from "./gate/reviewer.ts";
 export type { VetoAnswer } from "./gate/veto.ts";
 export { describeRule, type Verdict } from "./rules/decide-by-rules.ts";

@@ -1,7 +1,7 @@
 // The modes of known agents that let something pass without a question.
 
 import { extensionIn, modesKey } from "@parley/acp/extensions";
-import type { PermissionQuestion } from "@parley/client/policy";
+import type { ShownPermission } from "@parley/client/policy";
 
 /** A mode, as an agent lists it. */
 interface NamedMode {
@@ -44,7 +44,7 @@ export function endsQuestions(mode: NamedMode): boolean {
 }
 
 /** Whether the agent would not have asked this in the mode. What is asked every time is not the agent's to decide. */
-export function modeAllows(agent: string, mode: NamedMode, question: PermissionQuestion): boolean {
+export function modeAllows(agent: string, mode: NamedMode, question: ShownPermission): boolean {
   const { isAlwaysAsked: always, subjects, request } = question;
   if (always || subjects.length === 0) return false;
   // our own agent says it

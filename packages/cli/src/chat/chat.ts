@@ -4,7 +4,7 @@ import { type Invocation, usageError } from "../command/command.ts";
 import { type LiveOptions, liveOptions, secretsOf } from "../live/live-options.ts";
 import { type ChatConfig, readChatConfig } from "../settings/chat-config.ts";
 import { themeNames } from "../terminal/paint.ts";
-import { startConversation } from "./conversation/chat-conversation.ts";
+import { startConversations } from "./conversation/start-conversations.ts";
 import { watchEnding } from "./ending.ts";
 import { loadFace } from "./open-face.ts";
 import { SessionReview } from "./review/session-review.ts";
@@ -58,7 +58,7 @@ export async function converse(
     ending: ending.signal,
     again: options.frontWords ?? [],
   });
-  const conversation = startConversation({
+  const conversation = startConversations({
     options,
     secrets: secretsOf(options),
     changes: (session) => {

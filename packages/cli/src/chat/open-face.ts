@@ -1,16 +1,17 @@
 // Chooses the face of a conversation: plain, or on the screen.
 
+import type { Conversation } from "@parley/client/conversation";
 import type { ChatConfig } from "../settings/chat-config.ts";
 import { howToContinue } from "../settings/installation.ts";
 import { type ThemeName, themeNames } from "../terminal/paint.ts";
-import type { Conversation, ConversationSession } from "./conversation/conversation.ts";
+import type { Conversations } from "./conversation/conversations.ts";
 import type { SessionReview } from "./review/session-review.ts";
 
 export interface FaceOptions {
   /** Append only. */
   readonly isPlain: boolean;
   readonly config: ChatConfig;
-  review(session: ConversationSession): SessionReview | undefined;
+  review(session: Conversation): SessionReview | undefined;
   /** Aborts when the conversation must end. */
   readonly ending: AbortSignal;
   /** The options with which the conversation is continued. */
@@ -20,7 +21,7 @@ export interface FaceOptions {
 /** Returns a function that shows the conversation until the user leaves, and returns the exit code. */
 export async function loadFace(
   options: FaceOptions,
-): Promise<(conversation: Conversation) => Promise<number>> {
+): Promise<(conversation: Conversations) => Promise<number>> {
   if (options.isPlain) {
     const { showPlainly } = await import("./plain/plain-face.ts");
     const { review, ending, again } = options;
@@ -37,7 +38,7 @@ export async function loadFace(
 }
 
 async function showOnScreen(
-  conversation: Conversation,
+  conversation: Conversations,
   { config, review, ending, again }: FaceOptions,
   showInline: typeof import("./inline/open-inline.ts").showInline,
 ): Promise<number> {
@@ -55,7 +56,7 @@ async function showOnScreen(
   return 0;
 }
 
-function sayHowToContinue({ current }: Conversation, ending: AbortSignal, again: readonly string[]): void {
+function sayHowToContinue({ current }: Conversations, ending: AbortSignal, again: readonly string[]): void {
   const { historyId, view } = current;
   if (ending.aborted || historyId === undefined || view.timeline.length === 0) return;
   process.stdout.write(`${howToContinue(["chat", "--session", historyId, ...again])}\n`);

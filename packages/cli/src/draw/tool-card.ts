@@ -1,6 +1,7 @@
 // Draws a tool call: one line that says what it is and how it went, and its output below.
 
 import type { SessionView, ToolCallItem } from "@parley/acp/view";
+import { parentCallOf } from "@parley/client/conversation";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type Drawing, type DrawOptions, drawing } from "./draw-options.ts";
 import { changeCount } from "./patch-rows.ts";
@@ -176,13 +177,6 @@ function commandFailed({ content }: ToolCallItem, { terminals }: SessionView): b
     const { exitCode, signal } = terminals.get(part.terminalId)?.exitStatus ?? {};
     return (exitCode ?? 0) !== 0 || signal != null;
   });
-}
-
-/** The call that this one belongs to. claude-agent-acp names it so; the protocol has no field for it. */
-export function parentCallOf({ _meta: meta, toolCallId }: ToolCallItem): string | undefined {
-  const claude = meta?.["claudeCode"] as { readonly parentToolUseId?: unknown } | null | undefined; // anything
-  const parent = claude?.parentToolUseId;
-  return typeof parent === "string" && parent !== toolCallId ? parent : undefined;
 }
 
 function nesting(call: ToolCallItem, view: SessionView, { marks, width }: Drawing): string {

@@ -2,7 +2,7 @@
 
 import { domainToUnicode } from "node:url";
 import type { ElicitationResponse } from "@parley/acp";
-import type { ElicitationQuestion } from "@parley/client";
+import type { ShownElicitation } from "@parley/client/conversation";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import {
@@ -17,8 +17,11 @@ import {
   shownValue,
 } from "./form-fields.ts";
 
+/** `completed` aborts when the agent reports that the visit is complete. */
+type AskedElicitation = ShownElicitation & { readonly completed?: AbortSignal };
+
 export async function askElicitation(
-  question: ElicitationQuestion,
+  question: AskedElicitation,
   agent: string,
   questions: Questions,
   paint: Paint,
@@ -29,7 +32,7 @@ export async function askElicitation(
   return openAddress(question, questions, paint);
 }
 
-export function elicitationHeading({ message }: ElicitationQuestion, agent: string, paint: Paint): string {
+export function elicitationHeading({ message }: ShownElicitation, agent: string, paint: Paint): string {
   return `${paint("warning", "?")} ${safeLine(agent)} asks: ${paint("strong", safeLine(message))}`;
 }
 
@@ -53,7 +56,7 @@ export function hostWarning(host: string, paint: Paint): string[] {
 
 /** The agent may never report completion, so the address can be shown again or cancelled at any time. */
 async function openAddress(
-  { host, url, completed }: Extract<ElicitationQuestion, { mode: "url" }>,
+  { host, url, completed }: Extract<AskedElicitation, { mode: "url" }>,
   { ask, write }: Questions,
   paint: Paint,
 ): Promise<ElicitationResponse> {
@@ -62,7 +65,7 @@ async function openAddress(
   write("  Open it in your browser if you agree.\n");
   for (;;) {
     const answer = await ask("  y = done, r = show it again, n = decline, c = cancel: ", completed);
-    if (completed.aborted) {
+    if (completed?.aborted) {
       write("\n  The agent reports that it is done.\n");
       return { action: "accept" };
     }

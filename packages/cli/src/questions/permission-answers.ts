@@ -3,9 +3,9 @@
 import {
   commandText,
   type PermissionChoice,
-  type PermissionQuestion,
   parseRule,
   RuleError,
+  type ShownPermission,
   shownSource,
 } from "@parley/client/policy";
 import { nearText } from "../terminal/near-text.ts";
@@ -27,7 +27,7 @@ const letters = [
   { letter: "n", id: "deny:once" },
 ] as const;
 
-export function usualAnswers({ choices }: PermissionQuestion) {
+export function usualAnswers({ choices }: ShownPermission) {
   return letters.flatMap(({ letter, id }) => {
     const choice = choices.find((each) => each.id === id);
     return choice === undefined ? [] : [{ letter, id, rules: choice.rules ?? [] }];
@@ -38,7 +38,7 @@ export function usualAnswers({ choices }: PermissionQuestion) {
 const longestCommand = 30;
 
 /** What an answer covers that is remembered: exactly what was shown. */
-function covered({ subjects }: PermissionQuestion): string {
+function covered({ subjects }: ShownPermission): string {
   const [only, another] = subjects;
   const files = subjects.every(({ operation }) => operation === "write" || operation === "read");
   if (only === undefined || another !== undefined) {
@@ -69,7 +69,7 @@ function covered({ subjects }: PermissionQuestion): string {
  * only yes and no.
  */
 export function shownAnswers(
-  question: PermissionQuestion,
+  question: ShownPermission,
   { cwd }: Pick<QuestionSource, "cwd">,
   no = "n/Enter",
 ): readonly ShownAnswer[] {
@@ -94,7 +94,7 @@ export function shownAnswers(
 }
 
 /** Whatever the agent calls its options, a no is a no. */
-export function noOf({ choices }: PermissionQuestion): string {
+export function noOf({ choices }: ShownPermission): string {
   return choices.find(({ effect, scope }) => effect === "deny" && scope === "once")?.id ?? "deny:once";
 }
 
@@ -103,7 +103,7 @@ export function notAnAnswer(typed: string): string {
 }
 
 /** Whether the rule that is remembered can be edited. */
-export function isEditable({ allowedBy, choices }: PermissionQuestion): boolean {
+export function isEditable({ allowedBy, choices }: ShownPermission): boolean {
   return allowedBy?.length === 1 && choices.some(({ id }) => id === `allow:${editedScope}`);
 }
 

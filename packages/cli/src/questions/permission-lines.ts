@@ -5,8 +5,8 @@ import { gitPatch } from "@parley/acp/view";
 import {
   commandText,
   type PermissionChoice,
-  type PermissionQuestion,
   type RuleSubject,
+  type ShownPermission,
   shownSource,
   summaryOf,
 } from "@parley/client/policy";
@@ -29,7 +29,7 @@ export interface QuestionRoom {
 
 /** What is asked, and why. Nothing that an agent wrote is left out: it is shown by its code points where it must be. */
 export function questionLines(
-  question: PermissionQuestion,
+  question: ShownPermission,
   source: QuestionSource,
   paint: Paint,
   { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},
@@ -52,7 +52,7 @@ export function questionLines(
 }
 
 /** To delete a file is to write it, too. */
-function shownSubjects({ subjects }: PermissionQuestion): readonly RuleSubject[] {
+function shownSubjects({ subjects }: ShownPermission): readonly RuleSubject[] {
   const gone = new Set(
     subjects.flatMap(({ deletes, path }) => (deletes && path !== undefined ? [path] : [])),
   );
@@ -62,7 +62,7 @@ function shownSubjects({ subjects }: PermissionQuestion): readonly RuleSubject[]
 }
 
 /** Who does it: what an agent only says that it will do nobody can hold it to. */
-function heading(question: PermissionQuestion, { agent, cwd }: QuestionSource): string {
+function heading(question: ShownPermission, { agent, cwd }: QuestionSource): string {
   const { summary } = question;
   const subjects = shownSubjects(question);
   const [first, another] = subjects;
@@ -81,7 +81,7 @@ function heading(question: PermissionQuestion, { agent, cwd }: QuestionSource): 
 /** The heading says what one thing is; of several each has its lines, and where each command runs. */
 function subjectLines(
   subject: RuleSubject,
-  { env = subject.env ?? {} }: PermissionQuestion,
+  { env = subject.env ?? {} }: ShownPermission,
   isSeveral: boolean,
   { cwd }: QuestionSource,
   paint: Paint,
@@ -103,7 +103,7 @@ function subjectLines(
 
 /** Before the command and in full, those first that can make it do something else. */
 function variableLines(
-  env: NonNullable<PermissionQuestion["env"]>,
+  env: NonNullable<ShownPermission["env"]>,
   notable: NonNullable<RuleSubject["env"]>,
   paint: Paint,
 ): string[] {
@@ -118,7 +118,7 @@ function variableLines(
 const indent = "    ";
 
 function changeLines(
-  question: PermissionQuestion,
+  question: ShownPermission,
   { cwd }: QuestionSource,
   columns: number,
   paint: Paint,
@@ -161,7 +161,7 @@ function shownPatch(lines: readonly string[], most: number): string[] {
 
 /** The rest of a long change, the agent's own words, and the answers that are rarely wanted. */
 export function moreLines(
-  question: PermissionQuestion,
+  question: ShownPermission,
   source: QuestionSource,
   paint: Paint,
   { columns = Number.POSITIVE_INFINITY, most: mostDiffLines = shownDiffLines }: QuestionRoom = {},

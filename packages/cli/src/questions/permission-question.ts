@@ -1,6 +1,6 @@
 // Asks for a permission at a terminal, line by line.
 
-import type { PermissionQuestion, PermissionReply } from "@parley/client/policy";
+import type { PermissionReply, ShownPermission } from "@parley/client/policy";
 import type { Paint } from "../terminal/paint.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { columnsOf } from "../terminal/wrap-line.ts";
@@ -20,7 +20,7 @@ import {
 import { moreLines, questionLines } from "./permission-lines.ts";
 
 export async function askPermission(
-  question: PermissionQuestion,
+  question: ShownPermission,
   source: QuestionSource,
   questions: Questions,
   paint: Paint,
@@ -59,7 +59,7 @@ export async function askPermission(
 /** Undefined to ask again. An answer counts only once it was shown: the rare ones after `?`. */
 async function rareAnswer(
   answer: string,
-  question: PermissionQuestion,
+  question: ShownPermission,
   questions: Questions,
   isExpanded: boolean,
 ): Promise<PermissionReply | "unknown"> {
@@ -82,7 +82,7 @@ async function rareAnswer(
 
 /** The rule that the user wants instead; undefined to go back to the question. */
 async function askRule(
-  { allowedBy: [usual = ""] = [] }: PermissionQuestion,
+  { allowedBy: [usual = ""] = [] }: ShownPermission,
   { ask, write }: Questions,
 ): Promise<string | undefined> {
   for (;;) {

@@ -2,7 +2,7 @@
 
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { ManagedAgent } from "@parley/client";
-import { LateUpdates } from "../live/late-updates.ts";
+import { LateUpdates } from "@parley/client/host";
 import { SlowReader } from "../printers/output.ts";
 
 type Phase =

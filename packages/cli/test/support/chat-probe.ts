@@ -6,18 +6,19 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { type Transport, webSocketTransport } from "@parley/acp";
+import type { Conversation } from "@parley/client/conversation";
 import { type AgentScenario, type ScriptedAgent, scriptedAgent } from "@parley/conformance/testing";
 import { WebSocket, WebSocketServer } from "ws";
 import { atEnd, temporaryFolder } from "../../../acp/test/support/at-end.ts";
+import type {
+  ConversationEvent,
+  Conversations,
+  ExportFormat,
+} from "../../src/chat/conversation/conversations.ts";
 import {
   type ConversationOptions,
-  startConversation,
-} from "../../src/chat/conversation/chat-conversation.ts";
-import type {
-  Conversation,
-  ConversationEvent,
-  ConversationSession,
-} from "../../src/chat/conversation/conversation.ts";
+  startConversations,
+} from "../../src/chat/conversation/start-conversations.ts";
 import { type LiveOptions, secretsOf } from "../../src/live/live-options.ts";
 
 export const patience = { timeout: 60_000 };
@@ -82,9 +83,11 @@ export function chatHome(t: Pick<TestContext, "after">, agents: Readonly<Record<
 }
 
 export interface Chat {
-  readonly conversation: Conversation;
-  readonly session: ConversationSession;
+  readonly conversation: Conversations;
+  readonly session: Conversation;
   readonly events: readonly ConversationEvent[];
+  /** The transcript. */
+  exported(format: ExportFormat, of?: Conversation): Promise<string>;
   /** The texts of all notices. */
   notices(): string;
   /** Resolves when it is true. */
@@ -121,7 +124,7 @@ export function chatWith(
     showsStderr: false,
     ...given,
   };
-  const conversation = startConversation({ options, secrets: secretsOf(options), ...more });
+  const conversation = startConversations({ options, secrets: secretsOf(options), ...more });
   atEnd(t, () => conversation.close());
   const events: ConversationEvent[] = [];
   const waiting = new Set<() => void>();
@@ -146,6 +149,7 @@ export function chatWith(
     session,
     events,
     until,
+    exported: (format, of = session) => conversation.exported({ kind: "live", session: of }, format),
     notices: () => events.flatMap((event) => (event.kind === "notice" ? [event.notice.text] : [])).join("\n"),
     async answered(turns) {
       await until(() => ended() >= turns);
@@ -155,11 +159,11 @@ export function chatWith(
 }
 
 /** What the agent said, message by message. */
-export function saidIn({ view }: ConversationSession): string {
+export function saidIn({ view }: Conversation): string {
   return view.timeline.flatMap((item) => (item.kind === "agent_message" ? [item.text] : [])).join("|");
 }
 
 /** What the user said, message by message. */
-export function promptsIn({ view }: ConversationSession): string {
+export function promptsIn({ view }: Conversation): string {
   return view.timeline.flatMap((item) => (item.kind === "user_message" ? [item.text] : [])).join("|");
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Entry, SessionUpdate } from "@parley/acp";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
-import type { TurnSummary } from "../../src/chat/conversation/conversation.ts";
+import type { TurnSummary } from "@parley/client/conversation";
 import { TranscriptFeed } from "../../src/chat/transcript/transcript-feed.ts";
 import { unicodeMarks } from "../../src/draw/marks.ts";
 import { painter } from "../../src/terminal/paint.ts";

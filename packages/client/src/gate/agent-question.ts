@@ -16,7 +16,8 @@ import type { Asking, Shown } from "./authorize.ts";
 import type { Decision } from "./decision.ts";
 import type { Effects } from "./effects.ts";
 import type { GateState } from "./gate-state.ts";
-import { optionOf, type PermissionChoice } from "./question.ts";
+import type { PermissionChoice } from "./permission-question.ts";
+import { optionOf } from "./question.ts";
 import { scopedOption } from "./scoped-option.ts";
 
 export async function answerQuestion(

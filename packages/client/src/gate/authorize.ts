@@ -13,6 +13,7 @@ import { summaryOfAll } from "../subjects/summary.ts";
 import type { Decision } from "./decision.ts";
 import type { GateOptions } from "./gate-options.ts";
 import type { GateState } from "./gate-state.ts";
+import type { PermissionChoice, PermissionQuestion, PermissionReply } from "./permission-question.ts";
 import {
   askedThrough,
   type ChoiceFacts,
@@ -20,9 +21,6 @@ import {
   choicesFor,
   editsId,
   editsTarget,
-  type PermissionChoice,
-  type PermissionQuestion,
-  type PermissionReply,
 } from "./question.ts";
 
 const defaultAnswerMs = 10 * 60_000;

@@ -4,7 +4,7 @@ import type { SessionSandboxOptions } from "@parley/sandbox";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { RememberedRules } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { PermissionQuestion, PermissionReply } from "./question.ts";
+import type { PermissionQuestion, PermissionReply } from "./permission-question.ts";
 
 /** The person who answers, where there is one. */
 export interface PermissionAsker {

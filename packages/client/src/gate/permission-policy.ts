@@ -9,7 +9,7 @@ import { parsePolicy } from "../rules/policy-text.ts";
 import { rememberedRules } from "../rules/remembered.ts";
 import { type Gate, permissionGate } from "./gate.ts";
 import type { PermissionAsker, UnsavedTexts } from "./gate-options.ts";
-import type { PermissionQuestion, PermissionReply } from "./question.ts";
+import type { PermissionQuestion, PermissionReply } from "./permission-question.ts";
 
 /** The rules, the state and the user of a permission policy. */
 export interface PermissionPolicyOptions {

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { groupMark, ProcessGroup } from "@parley/acp/internal/node";
 import { isObject } from "@parley/acp/jsonrpc";
 import { shownLine } from "../subjects/shown-text.ts";
-import type { PermissionQuestion, PermissionReply } from "./question.ts";
+import type { PermissionQuestion, PermissionReply } from "./permission-question.ts";
 
 /** The command of a reviewer. */
 export interface ReviewerOptions {

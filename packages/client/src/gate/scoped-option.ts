@@ -2,7 +2,7 @@
 
 import type { PermissionRequest } from "@parley/acp";
 import { operationSubject } from "@parley/acp/internal";
-import type { PermissionChoice } from "./question.ts";
+import type { PermissionChoice } from "./permission-question.ts";
 
 /**
  * The agent remembers as long as we do: "session", "workspace" or "always". Undefined for an answer that is for once, and for

@@ -7,7 +7,8 @@ import { agentEnvironment } from "../agents/environment.ts";
 import type { LaunchedAgent } from "../launch/launch-agent.ts";
 import { LaunchError } from "../launch/launch-error.ts";
 import { joinWords } from "../subjects/command-words.ts";
-import type { Asker, LoginCommand, LoginMethod, LoginVariable } from "./asker.ts";
+import type { Asker } from "./asker.ts";
+import type { LoginCommand, LoginMethod, LoginVariable } from "./login-method.ts";
 import type { ManagedProcess } from "./managed-process.ts";
 
 /** The custom data of a request or of its answer. */

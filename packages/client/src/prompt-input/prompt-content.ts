@@ -6,6 +6,7 @@ import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
 import { nameKey } from "@parley/acp/extensions";
 import { isProtectedPath } from "@parley/sandbox/paths";
+import type { AttachedText } from "./attached-text.ts";
 import {
   type AcceptedContent,
   fileBlock,
@@ -26,14 +27,6 @@ export interface PromptInput {
   readonly attached?: readonly (string | AttachedText)[];
   /** Paths of images and audio files to attach. */
   readonly files?: readonly string[];
-}
-
-/** Text that the user did not write, with a name for whoever reads the transcript. */
-export interface AttachedText {
-  /** A few words, such as "the output of npm test". They are in `_meta` of the block, under "_parley.dev/name". */
-  readonly name: string;
-  /** The text, for the agent. */
-  readonly text: string;
 }
 
 /** The agent and the directory that a prompt is for. */

@@ -3,7 +3,7 @@
 import { findAgentProgram } from "@parley/client/launch";
 import { readAgents } from "../../settings/named-agent.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { AgentChoice } from "./conversation.ts";
+import type { AgentChoice } from "./conversations.ts";
 
 /** Those that are installed first. */
 export function agentChoices(warn: (text: string) => void): readonly AgentChoice[] {

@@ -1,10 +1,9 @@
 // What is known about the agent of a session.
 
+import type { AgentFacts } from "@parley/client/conversation";
 import { askerName } from "../../live/asker-name.ts";
 import type { LiveAgent } from "../../live/live-agent.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
-import { safeLine } from "../../terminal/sanitise.ts";
-import type { AgentFacts } from "./conversation.ts";
 
 /** Before it is chosen, `live` is undefined and what was typed is its name. */
 export function agentFacts(
@@ -15,9 +14,9 @@ export function agentFacts(
   const { info, edition, capabilities } = live?.running ?? {};
   const own = info?.title ?? info?.name;
   return {
-    name: safeLine(name),
-    asker: safeLine(live === undefined ? name : askerName(live.target.entry, info)),
-    title: own === undefined ? undefined : safeLine(`${own} ${info?.version ?? ""}`).trim(),
+    name,
+    asker: live === undefined ? name : askerName(live.target.entry, info),
+    title: own === undefined ? undefined : `${own} ${info?.version ?? ""}`.trim(),
     edition,
     accepts: {
       images: capabilities?.image ?? false,

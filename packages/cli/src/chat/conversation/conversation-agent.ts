@@ -1,22 +1,19 @@
 // A running agent of a conversation. Its questions and events go to the session that they belong to.
 
-import type { PermissionRequest } from "@parley/acp";
 import { reviewKey } from "@parley/acp/extensions";
-import type { PermissionSubject } from "@parley/acp/model";
-import type { SessionView } from "@parley/acp/view";
 import type { AgentProblem, ManagedAgentEvent } from "@parley/client";
+import type { AgentFacts } from "@parley/client/conversation";
+import { ReadingPace, type SessionAgent, type SessionHost } from "@parley/client/host";
+import type { ManagedConnection } from "@parley/client/internal";
 import type { Decision } from "@parley/client/policy";
-import { parentCallOf } from "../../draw/tool-card.ts";
 import { type AgentTarget, agentTarget } from "../../live/agent-target.ts";
 import { eventReporter, UnreadOutput } from "../../live/event-reporter.ts";
 import { claimKnown, type HistoryOpener } from "../../live/history-opener.ts";
 import { LiveAgent, type LiveAsker } from "../../live/live-agent.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
-import { ReadingPace } from "../../live/reading-pace.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Notice } from "./conversation.ts";
-import type { ShownQuestions } from "./shown-questions.ts";
+import { agentFacts, sandboxText } from "./agent-facts.ts";
 
 /** How long an agent may take to end a cancelled turn. The user forces one that takes too long. */
 const cancelTimeoutMs = 60_000;
@@ -24,33 +21,17 @@ const cancelTimeoutMs = 60_000;
 /** A question shows a few lines of it. */
 const shownStderrLines = 5;
 
-/** What the host needs of a session. */
-export interface HostedSession {
-  /** The agent's id of it. */
-  readonly sessionId: string | undefined;
-  readonly view: SessionView;
-  readonly asked: ShownQuestions;
-  notice(level: Notice["level"], text: string): void;
-  /** Keeps a file that is about to be written as it is. It never rejects. */
-  protect(path: string): Promise<void>;
-  /** One line about what it waits for. */
-  waits(text: string | undefined): void;
-  /** Its agent has ended, or another client has it: the error has the kind "session_taken" then. */
-  crashed(error: Error): void;
-  /** The agent was started again, or has the session again. */
-  continued(): void;
-}
-
 export interface HostOptions {
   readonly options: LiveOptions;
   readonly secrets: SecretsLoader;
   readonly history: HistoryOpener | undefined;
 }
 
-export class ConversationAgent {
+export class ConversationAgent implements SessionAgent {
   readonly agent: LiveAgent;
-  readonly pace = new ReadingPace({ source: () => this.agent.running });
-  readonly #sessions: HostedSession[];
+  readonly #options: LiveOptions;
+  readonly #pace = new ReadingPace({ source: () => this.agent.running });
+  readonly #sessions: SessionHost[];
   readonly #closing = new AbortController();
   readonly #unread = new UnreadOutput();
   #closed: Promise<void> | undefined;
@@ -58,7 +39,7 @@ export class ConversationAgent {
   /** Finds the agent and the session; nothing is started. Throws a CommandError. */
   static async find(
     { options, history }: HostOptions,
-    first: HostedSession,
+    first: SessionHost,
     { claims = true } = {},
   ): Promise<AgentTarget> {
     const target = await agentTarget(options, history, (text) => first.notice("warning", text));
@@ -66,8 +47,9 @@ export class ConversationAgent {
     return target;
   }
 
-  constructor({ options, secrets, history }: HostOptions, target: AgentTarget, first: HostedSession) {
+  constructor({ options, secrets, history }: HostOptions, target: AgentTarget, first: SessionHost) {
     this.#sessions = [first];
+    this.#options = options;
     const report = eventReporter(
       {
         showsProgress: true,
@@ -101,13 +83,41 @@ export class ConversationAgent {
     });
   }
 
+  get facts(): AgentFacts {
+    return agentFacts(this.#options, this.agent);
+  }
+
+  get sandbox(): string {
+    return sandboxText(this.agent, this.#options);
+  }
+
+  get connection(): ManagedConnection | undefined {
+    return this.agent.running;
+  }
+
+  get lateMs(): number {
+    return this.agent.target.entry.traits?.lateMs ?? 0;
+  }
+
+  takeUnsaid(sessionId: string): string | undefined {
+    return this.agent.takeUnsaid(sessionId);
+  }
+
+  hold(isBehind: boolean): void {
+    this.#pace.hold(isBehind);
+  }
+
+  heard(): void {
+    this.#pace.heard();
+  }
+
   /** Another session of the same agent. */
-  join(session: HostedSession): void {
+  join(session: SessionHost): void {
     this.#sessions.push(session);
   }
 
   /** Closes the agent with its last session. */
-  async leave(session: HostedSession): Promise<void> {
+  async leave(session: SessionHost): Promise<void> {
     const at = this.#sessions.indexOf(session);
     if (at >= 0) this.#sessions.splice(at, 1);
     if (this.#sessions.length > 0) return;
@@ -116,7 +126,7 @@ export class ConversationAgent {
     await this.#closed;
   }
 
-  #each(work: (session: HostedSession) => void): void {
+  #each(work: (session: SessionHost) => void): void {
     for (const session of [...this.#sessions]) work(session);
   }
 
@@ -155,10 +165,10 @@ export class ConversationAgent {
   // ---- questions
 
   /** The session, or the one that has it as a subagent. */
-  #owner(sessionId: string | undefined): HostedSession | undefined {
+  #owner(sessionId: string | undefined): SessionHost | undefined {
     return (
       this.#sessions.find((each) => each.sessionId === sessionId) ??
-      this.#sessions.find((each) => sessionId !== undefined && each.view.subagents.has(sessionId)) ??
+      this.#sessions.find((each) => sessionId !== undefined && each.hasSubagent(sessionId)) ??
       this.#sessions[0]
     );
   }
@@ -167,15 +177,11 @@ export class ConversationAgent {
     const { signal } = this.#closing;
     const first = () => this.#sessions[0]?.asked;
     return {
-      permission: (question) => {
-        const session = this.#owner(question.sessionId);
-        const from = session && subagentOf(session.view, question.sessionId, toolCallOf(question.request));
-        return session?.asked.permission(question, from);
-      },
+      permission: (question) => this.#owner(question.sessionId)?.asked.permission(question),
       elicit: async (question, { signal: over, session: asking }) => {
-        const session = this.#owner(asking?.sessionId);
-        const from = session && subagentOf(session.view, asking?.sessionId ?? "", undefined);
-        return (await session?.asked.elicitation(question, { signal: over, from })) ?? { action: "cancel" };
+        const of = { signal: over, sessionId: asking?.sessionId };
+        const answer = await this.#owner(asking?.sessionId)?.asked.elicitation(question, of);
+        return answer ?? { action: "cancel" };
       },
       chooseLogin: async (methods, _agent, { why }) => {
         // above the list
@@ -202,13 +208,6 @@ export class ConversationAgent {
   }
 }
 
-function toolCallOf(request: PermissionRequest | undefined): string | undefined {
-  const { subject } = request ?? {};
-  if (subject?.type !== "tool_call" || !("toolCall" in subject)) return undefined;
-  // as: an unknown kind of subject has the same type of tag
-  return (subject as Extract<PermissionSubject, { type: "tool_call" }>).toolCall.toolCallId;
-}
-
 /** Why the agent was started again, with the end of what it wrote to stderr. */
 function crashLines({ crash }: AgentProblem): readonly string[] {
   if (crash === undefined) return [];
@@ -218,18 +217,4 @@ function crashLines({ crash }: AgentProblem): readonly string[] {
 
 function problemText({ message }: AgentProblem): string {
   return `the agent cannot continue: ${safeLine(message)}`;
-}
-
-/** The name of the subagent that asks, by its session or by the tool call that it belongs to. */
-function subagentOf(
-  view: SessionView,
-  sessionId: string,
-  toolCallId: string | undefined,
-): string | undefined {
-  const subagent = view.subagents.get(sessionId);
-  if (subagent !== undefined) return safeLine(subagent.title ?? sessionId);
-  const call = toolCallId === undefined ? undefined : view.toolCalls.get(toolCallId);
-  const parent = call && parentCallOf(call);
-  const label = parent === undefined ? undefined : view.toolCalls.get(parent)?.label;
-  return label === undefined ? undefined : safeLine(label);
 }

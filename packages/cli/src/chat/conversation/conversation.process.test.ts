@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SessionView } from "@parley/acp/view";
+import type { OpenQuestion } from "@parley/client/conversation";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
 import {
   chatHome,
@@ -15,7 +16,6 @@ import {
   promptsIn,
   saidIn,
 } from "../../../test/support/chat-probe.ts";
-import type { OpenQuestion } from "./conversation.ts";
 
 /** Says a word, and waits at the gate "go" before it ends; a prompt "quick" ends at once. */
 const waits = {
@@ -60,8 +60,8 @@ test(
       ["quick", "one", "two"],
     );
     const [, one, two] = session.queue;
-    assert.deepEqual(session.unqueue(two?.id ?? ""), text("two"));
-    assert.deepEqual(session.unqueue(one?.id ?? ""), text("one"));
+    assert.deepEqual(await session.unqueue(two?.id ?? ""), text("two"));
+    assert.deepEqual(await session.unqueue(one?.id ?? ""), text("one"));
     far.agent.open("go");
     assert.equal(await answered(2), "working|done quickly");
     await until(() => session.turn === undefined);
@@ -230,7 +230,7 @@ test(
     again.answer(true);
     await restarted;
     const [waiting] = session.queue;
-    session.send(session.unqueue(waiting?.id ?? "") ?? text("lost"));
+    session.send((await session.unqueue(waiting?.id ?? "")) ?? text("lost"));
     assert.equal(await answered(2), "here");
   },
 );
@@ -428,7 +428,7 @@ test("a session of the history is found by its words and goes on where it was", 
   before.session.send(text("marmalade"));
   await before.answered(1);
   await before.session.rename("Breakfast");
-  assert.match(await before.session.exported("markdown"), /# Breakfast[\s\S]*hello marmalade/);
+  assert.match(await before.exported("markdown"), /# Breakfast[\s\S]*hello marmalade/);
   await before.conversation.close();
   const { conversation, until } = chatWith(t, { cwd, agent: "far" });
   const [found] = await conversation.find("marmalade", new AbortController().signal);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
+import type { Conversation } from "@parley/client/conversation";
 import { openHistory } from "@parley/client/history";
 import { historyFile, SessionRecording } from "@parley/client/internal";
 import { scripted } from "../../../../client/test/support/managed-probe.ts";
@@ -17,17 +18,16 @@ import {
 } from "../../../test/support/chat-probe.ts";
 import { launcher } from "../../../test/support/run-probe.ts";
 import { historyPath } from "../../settings/data-folder.ts";
-import type { ConversationSession } from "./conversation.ts";
 
 const text = (words: string) => ({ text: words });
 
-async function asked({ until }: Chat, session: ConversationSession) {
+async function asked({ until }: Chat, session: Conversation) {
   await until(() => session.questions.length > 0);
   const [question] = session.questions;
   return question ?? assert.fail("nothing is asked");
 }
 
-async function confirmed(chat: Chat, session: ConversationSession) {
+async function confirmed(chat: Chat, session: Conversation) {
   const question = await asked(chat, session);
   return question.kind === "confirm" ? question : assert.fail(`another question: ${question.kind}`);
 }
@@ -104,7 +104,7 @@ async function inUse(t: TestContext) {
   return { far, cwd, id, pid: run.pid };
 }
 
-function isCopy(copy: ConversationSession, id: string): void {
+function isCopy(copy: Conversation, id: string): void {
   assert.equal(copy.title, "same (copy)");
   assert.notEqual(copy.historyId, id);
   assert.equal(saidIn(copy), "begun", "it has the conversation");
@@ -187,7 +187,7 @@ test(
       again.answer(true);
       await restarted;
       const [waiting] = session.queue;
-      session.send(session.unqueue(waiting?.id ?? "") ?? text("lost"));
+      session.send((await session.unqueue(waiting?.id ?? "")) ?? text("lost"));
       assert.equal(await answered(2), "here");
     }
   },

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChatSession } from "./chat-session.ts";
-import { foundSessions } from "./found-sessions.ts";
+import { foundSessions, type RunningSession } from "./found-sessions.ts";
 
 test("an agent that never lists its sessions does not hide those that are open", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
@@ -14,9 +13,9 @@ test("an agent that never lists its sessions does not hide those that are open",
     },
   };
   const session = {
-    ...{ agent: { name: "far" }, title: "mine", cwd: "/p", phase: "ready", questions: [] },
-    host: { agent: { running } },
-  } as unknown as ChatSession; // what is read
+    shown: { agent: { name: "far" }, title: "mine", cwd: "/p", phase: "ready", questions: [] },
+    host: { agent: { connection: running } },
+  } as unknown as RunningSession; // what is read
   const found = foundSessions("", [session], undefined, new AbortController().signal);
   await listing;
   t.mock.timers.tick(10_000);

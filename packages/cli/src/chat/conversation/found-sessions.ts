@@ -2,12 +2,19 @@
 
 import type { SessionInfo } from "@parley/acp";
 import { withTimeout } from "@parley/acp/jsonrpc";
+import type { Conversation } from "@parley/client/conversation";
+import type { SessionHost } from "@parley/client/host";
 import { allSessions } from "@parley/client/internal";
 import type { HistoryOpener } from "../../live/history-opener.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ChatSession } from "./chat-session.ts";
-import type { FoundSession } from "./conversation.ts";
+import type { FoundSession } from "./conversations.ts";
 import type { AgentLists } from "./other-agents.ts";
+
+/** A session that runs here: its host, and what is shown of it. */
+export interface RunningSession {
+  readonly host: Pick<SessionHost, "agent">;
+  readonly shown: Conversation;
+}
 
 const mostFound = 200;
 /** An agent that takes longer to list its sessions must not hide the others. */
@@ -15,13 +22,14 @@ const patienceMs = 3_000;
 
 export async function foundSessions(
   query: string,
-  sessions: readonly ChatSession[],
+  running: readonly RunningSession[],
   history: HistoryOpener | undefined,
   signal: AbortSignal,
   /** What agents that do not run have listed. */
   elsewhere: AgentLists = new Map(),
 ): Promise<readonly FoundSession[]> {
   const words = query.trim();
+  const sessions = running.map(({ shown }) => shown);
   const live = sessions.map(liveSession).filter((found) => matches(found, words));
   const kept = await keptSessions(words, history);
   if (signal.aborted) return [];
@@ -29,8 +37,8 @@ export async function foundSessions(
     ...sessions.flatMap(({ sessionId }) => sessionId ?? []),
     ...kept.flatMap(({ agentSessionId }) => agentSessionId),
   ]);
-  const running = await listedSessions(sessions);
-  const listed = [...new Map([...elsewhere, ...running])].flatMap(([agent, list]) =>
+  const listing = await listedSessions(running);
+  const listed = [...new Map([...elsewhere, ...listing])].flatMap(([agent, list]) =>
     list.flatMap((info) => (known.has(info.sessionId) ? [] : [listedSession(agent, info)])),
   );
   const open = new Set(sessions.flatMap(({ historyId }) => historyId ?? []));
@@ -51,7 +59,7 @@ function matches({ agent, title, cwd }: FoundSession, words: string): boolean {
     .every((word) => text.includes(word));
 }
 
-function liveSession(session: ChatSession): FoundSession {
+function liveSession(session: Conversation): FoundSession {
   const { agent, title, cwd, phase, turn, questions } = session;
   const isBroken = phase === "failed" || phase === "crashed";
   const busy = turn === undefined ? "open" : "working";
@@ -91,11 +99,16 @@ async function keptSessions(words: string, history: HistoryOpener | undefined) {
 }
 
 /** By agent. Those that run now say what they have now. */
-async function listedSessions(sessions: readonly ChatSession[]): Promise<AgentLists> {
-  const agents = new Map(sessions.flatMap((each) => (each.host ? [[each.agent.name, each.host.agent]] : [])));
-  const lists = [...agents].map(async ([name, { running }]) => {
-    const { list, load, resume } = running?.capabilities ?? {};
-    if (running === undefined || list !== true || (load !== true && resume !== true)) return [];
+async function listedSessions(sessions: readonly RunningSession[]): Promise<AgentLists> {
+  const agents = new Map(
+    sessions.flatMap(({ host, shown }) => {
+      const { connection } = host.agent ?? {};
+      return connection === undefined ? [] : [[shown.agent.name, connection] as const]; // a pair
+    }),
+  );
+  const lists = [...agents].map(async ([name, running]) => {
+    const { list, load, resume } = running.capabilities;
+    if (list !== true || (load !== true && resume !== true)) return [];
     const none = { sessions: [] };
     // an agent that cannot list its sessions now has none to show
     const listing = allSessions(running, { limit: mostFound }).catch(() => none);

@@ -1,42 +1,37 @@
 // Starts the agent of a session of a conversation, and opens the session there.
 
 import { homedir } from "node:os";
-import type { Entry, SessionUpdate } from "@parley/acp";
+import type { Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
-import { separateCalls } from "@parley/client/internal";
+import type { KnownSession, OpenedSession, SessionHost } from "@parley/client/host";
 import { CommandError } from "../../command/command.ts";
 import type { AgentTarget } from "../../live/agent-target.ts";
 import { checkNew, releaseKnown } from "../../live/history-opener.ts";
 import type { LiveAgentSession } from "../../live/live-agent.ts";
+import type { LiveOptions } from "../../live/live-options.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
-import type { ChatSession, ChatSessionOptions } from "./chat-session.ts";
-import type { ExportFormat } from "./conversation.ts";
 import { ConversationAgent, type HostOptions } from "./conversation-agent.ts";
+import type { ExportFormat } from "./conversations.ts";
 
-interface Opening {
-  /** The agent and the session are known; nothing is started yet. */
-  begun(host: ConversationAgent): void;
-  entry(entry: Entry): void;
+/** Which session is opened. */
+export interface Opening extends HostOptions {
+  readonly options: LiveOptions;
+  /** The session to copy. */
+  readonly forks?: SessionHost | undefined;
+  /** Whether a copy is opened of the session that the options name, which somebody else uses. */
+  readonly copies: boolean;
 }
 
-export interface Hosted {
-  readonly host: ConversationAgent;
-  readonly opened: LiveAgentSession;
-}
+type Found = (session: KnownSession) => void;
 
 /** Rejects with an error that a user can read. */
-export async function openHosted(
-  session: ChatSession,
-  given: ChatSessionOptions,
-  { begun, entry }: Opening,
-): Promise<Hosted> {
+export async function openHosted(session: SessionHost, given: Opening, found: Found): Promise<OpenedSession> {
   // after the first paint, whose garbage is not worth it
   keepHeapSmall();
-  session.separate = separateCalls();
-  if (given.forks !== undefined) return openFork(session, given.forks, given, { begun, entry });
+  if (given.forks !== undefined) return openFork(session, given.forks, given, found);
   const target = await ConversationAgent.find(given, session, { claims: !given.copies });
   try {
-    return await openTarget(target, session, given, { begun, entry });
+    return await openTarget(target, session, given, found);
   } catch (error) {
     // its agent could not be started, for example
     if (target.known !== undefined && !given.copies) await releaseKnown(given.history, target.known);
@@ -46,80 +41,91 @@ export async function openHosted(
 
 async function openTarget(
   target: AgentTarget,
-  session: ChatSession,
-  given: ChatSessionOptions,
-  { begun, entry }: Opening,
-): Promise<Hosted> {
-  const host = new ConversationAgent(given, target, session);
-  begun(host);
-  if (target.known !== undefined && session.view.seq === 0) await replay(target.known.id, entry, given);
-  const { capabilities } = await host.agent.start();
+  session: SessionHost,
+  given: Opening,
+  found: Found,
+): Promise<OpenedSession> {
+  const agent = new ConversationAgent(given, target, session);
+  found(foundBy(agent));
+  if (target.known !== undefined && session.isEmpty) await replay(target.known.id, session, given);
+  const { capabilities } = await agent.agent.start();
+  const entry = (each: Entry) => session.heard(each);
   if (given.copies) {
     if (!capabilities.fork)
       throw new CommandError(
         "not_offered",
-        `${host.agent.target.entry.name} cannot copy sessions`,
+        `${agent.agent.target.entry.name} cannot copy sessions`,
         "close the session where it is open, and try again",
       );
-    return { host, opened: await host.agent.fork(target.known?.agentSessionId ?? "", entry) };
+    return openedBy(agent, await agent.agent.fork(target.known?.agentSessionId ?? "", entry));
   }
-  const { listed } = await host.agent.resolve();
-  begun(host);
+  const { listed } = await agent.agent.resolve();
+  found(foundBy(agent));
   // what the history does not have comes from the agent
-  const replays = listed !== undefined && session.view.seq === 0;
+  const replays = listed !== undefined && session.isEmpty;
   const { session: name } = given.options;
-  const opened = await host.agent.open(entry, { name, replays });
+  const opened = await agent.agent.open(entry, { name, replays });
   if (name !== undefined && target.known === undefined) {
     await checkNew(opened.recorder, name);
   }
-  const { note } = host.agent.target;
+  const { note } = agent.agent.target;
   if (note !== undefined) session.notice("info", note);
-  return { host, opened };
+  return openedBy(agent, opened);
 }
 
 async function openFork(
-  session: ChatSession,
-  original: ChatSession,
-  given: ChatSessionOptions,
-  { begun, entry }: Opening,
-): Promise<Hosted> {
-  const { host, sessionId, historyId } = original;
-  if (host === undefined || sessionId === undefined)
+  session: SessionHost,
+  original: SessionHost,
+  given: Opening,
+  found: Found,
+): Promise<OpenedSession> {
+  const { agent, sessionId, historyId } = original;
+  if (!(agent instanceof ConversationAgent) || sessionId === undefined)
     throw new CommandError(
       "not_ready",
       "the session to copy has not been started yet",
       "try again when it has",
     );
-  host.join(session);
-  begun(host);
-  const stored = (await host.agent.historyOf(sessionId)) ?? historyId;
-  if (stored !== undefined) await replay(stored, entry, given);
-  else if (original.view.seq > 0)
+  agent.join(session);
+  found({ ...foundBy(agent), isContinued: true });
+  const stored = (await agent.agent.historyOf(sessionId)) ?? historyId;
+  if (stored !== undefined) await replay(stored, session, given);
+  else if (!original.isEmpty)
     session.notice(
       "info",
       "The agent knows the conversation that this is a copy of. It is not stored, so it cannot be shown here.",
     );
-  return { host, opened: await host.agent.fork(sessionId, entry) };
+  return openedBy(agent, await agent.agent.fork(sessionId, (entry) => session.heard(entry)));
 }
 
-/** Renames a session at its agent and in the history. */
-export async function renamed(
-  title: string,
-  host: ConversationAgent | undefined,
-  opened: LiveAgentSession | undefined,
-): Promise<SessionUpdate> {
-  const { session, recorder } = opened ?? {};
-  if (host?.agent.running?.capabilities.setTitle === true) await session?.setTitle(title);
-  const update: SessionUpdate = { sessionUpdate: "session_info_update", title };
-  recorder?.entry({ format: 1, seq: 0, time: Date.now(), kind: "update", update });
-  return update;
+function foundBy(agent: ConversationAgent): KnownSession {
+  const { known, listed, cwd } = agent.agent.target;
+  return {
+    agent,
+    cwd,
+    title: known?.name ?? known?.title ?? listed?.title ?? undefined,
+    historyId: known?.id,
+    isContinued: known !== undefined || listed !== undefined,
+  };
+}
+
+function openedBy(agent: ConversationAgent, { session, recorder }: LiveAgentSession): OpenedSession {
+  return {
+    agent,
+    session,
+    historyId: recorder?.id,
+    ...(recorder && {
+      record: (entry: Entry) => recorder.entry(entry),
+      stored: () => recorder.stored(),
+    }),
+  };
 }
 
 /** Shows what the history has of a session. */
-async function replay(id: string, show: (entry: Entry) => void, { history }: HostOptions): Promise<void> {
+async function replay(id: string, session: SessionHost, { history }: HostOptions): Promise<void> {
   const opened = await history?.open();
   if (opened === undefined) return;
-  for await (const entry of opened.entries(id)) show(entry);
+  for await (const entry of opened.entries(id)) session.past(entry);
 }
 
 /** The transcript without secrets. */

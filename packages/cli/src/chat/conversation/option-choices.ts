@@ -1,8 +1,8 @@
 // The values that an option of an agent can have, and a watch on its mode.
 
 import type { SessionConfigOption, SessionUpdate } from "@parley/acp";
+import type { Conversation } from "@parley/client/conversation";
 import { endsQuestions } from "../../agents/known-modes.ts";
-import type { ConversationSession } from "./conversation.ts";
 
 export type SelectOption = Extract<SessionConfigOption, { type: "select" }>;
 
@@ -45,7 +45,7 @@ export function valueName(option: SessionConfigOption): string {
 }
 
 /** What is looked at of a session. */
-interface WatchedSession extends Pick<ConversationSession, "phase" | "options"> {
+interface WatchedSession extends Pick<Conversation, "phase" | "options"> {
   /** Puts a line into its transcript. */
   ownUpdate(update: SessionUpdate): void;
 }

@@ -44,7 +44,7 @@ test(
     await first.answered(1);
     const copy = first.conversation.open({ kind: "fork", of: first.session });
     await first.until(() => copy.phase === "ready");
-    assert.match(await copy.exported("markdown"), /banana[\s\S]*hello banana/);
+    assert.match(await first.exported("markdown", copy), /banana[\s\S]*hello banana/);
     const [id, original] = [copy.historyId ?? "", first.session.historyId ?? ""];
     await first.conversation.close();
     const history = openHistory({ path: historyPath() });
@@ -73,14 +73,14 @@ test(
     first.session.send(text("apple"));
     await first.answered(1);
     const whole = /banana[\s\S]*hello banana[\s\S]*apple[\s\S]*hello apple/;
-    assert.match(await first.session.exported("markdown"), whole);
+    assert.match(await first.exported("markdown"), whole);
     const copy = first.conversation.open({ kind: "fork", of: first.session });
     await first.until(() => copy.phase === "ready");
     assert.equal(promptsIn(copy), "banana|apple");
     const again = first.conversation.open({ kind: "fork", of: copy });
     await first.until(() => again.phase === "ready");
     assert.equal(saidIn(again), "hello banana|hello apple");
-    const exported = await again.exported("markdown");
+    const exported = await first.exported("markdown", again);
     assert.match(exported, whole);
     assert.equal(exported.match(/hello banana/g)?.length, 1);
     await first.conversation.close();
@@ -89,7 +89,7 @@ test(
     assert.equal(saidIn(second.session), "hello banana|hello apple");
     second.session.send(text("plum"));
     await second.answered(1);
-    const later = await second.session.exported("markdown");
+    const later = await second.exported("markdown");
     assert.equal(later.match(/hello banana/g)?.length, 1, "what was stored is not stored again");
   },
 );
@@ -100,14 +100,14 @@ test(
   async (t) => {
     const far = await farAgent(t, { unstable: ["fork"], otherwise: [{ say: "hello" }] });
     const { cwd } = chatHome(t, { far });
-    const { conversation, session, answered, until, notices } = chatWith(t, {
+    const { conversation, session, answered, until, notices, exported } = chatWith(t, {
       cwd,
       agent: "far",
       keepsHistory: false,
     });
     session.send(text("one"));
     await answered(1);
-    await assert.rejects(session.exported("markdown"), /the demo and --no-history store nothing/);
+    await assert.rejects(exported("markdown"), /the demo and --no-history store nothing/);
     const copy = conversation.open({ kind: "fork", of: session });
     assert.equal(copy.title, "one (copy)");
     await until(() => copy.phase === "ready" && /cannot be shown here/.test(notices()));

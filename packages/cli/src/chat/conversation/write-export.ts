@@ -2,7 +2,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import type { ExportFormat } from "./conversation.ts";
+import type { ExportFormat } from "./conversations.ts";
 
 export interface Exported {
   /** The directory of the session, for a relative name. */

@@ -1,17 +1,12 @@
 // What calls the user: bell, notice of the desktop, title of the window, and what happens in sessions that are not shown.
 
+import type { Conversation, OpenQuestion, SessionProblem } from "@parley/client/conversation";
 import type { Screen } from "../../screen/screen.ts";
-import type {
-  Conversation,
-  ConversationEvent,
-  ConversationSession,
-  OpenQuestion,
-  SessionProblem,
-} from "../conversation/conversation.ts";
+import type { ConversationEvent, Conversations } from "../conversation/conversations.ts";
 
 export interface AttentionOptions {
   readonly screen: Screen;
-  readonly conversation: Conversation;
+  readonly conversation: Conversations;
   /** Whether to ring and to tell the desktop. */
   readonly notifies: boolean;
   /** Prints a sentence. */
@@ -67,7 +62,7 @@ export class Attention {
     }
   }
 
-  #asked({ questions }: ConversationSession, name: string): void {
+  #asked({ questions }: Conversation, name: string): void {
     const fresh = questions.filter((question) => !this.#told.has(question));
     if (fresh.length === 0) return;
     for (const question of fresh) this.#told.add(question);
@@ -76,7 +71,7 @@ export class Attention {
   }
 
   /** Says once why the agent has ended, and what to do. */
-  problem(session: ConversationSession): void {
+  problem(session: Conversation): void {
     const { problem, agent } = session;
     if (problem === undefined || this.#told.has(problem)) return;
     this.#told.add(problem);
@@ -98,6 +93,6 @@ export class Attention {
   }
 }
 
-function nameOf({ agent, title }: ConversationSession): string {
+function nameOf({ agent, title }: Conversation): string {
   return `${agent.name} (${title ?? "new session"})`;
 }

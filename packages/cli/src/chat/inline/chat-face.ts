@@ -1,12 +1,13 @@
 // The conversation on a screen: the tail of the transcript, plan, queue, sheet, status and prompt, and the keys.
 
+import type { Conversation } from "@parley/client/conversation";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { DrawnPrompt } from "../../screen/prompt-editor.ts";
 import type { FullScreen, Screen } from "../../screen/screen.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
 import type { Paint, ThemeName } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation, ConversationEvent, ConversationSession } from "../conversation/conversation.ts";
+import type { ConversationEvent, Conversations } from "../conversation/conversations.ts";
 import { type ChatAction, chatKeys } from "../keys/keys-and-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import type { Sheet } from "../sheets/sheet.ts";
@@ -24,7 +25,7 @@ import { stopping, TurnKeys } from "./turn-keys.ts";
 
 export interface ChatFaceOptions {
   readonly screen: Screen;
-  readonly conversation: Conversation;
+  readonly conversation: Conversations;
   readonly paint: Paint;
   /** The name of its theme. Default: that of the terminal. */
   readonly theme?: ThemeName;
@@ -33,7 +34,7 @@ export interface ChatFaceOptions {
   /** Whether to tell the desktop when a turn ends or a question waits. */
   readonly notifies: boolean;
   /** The review of a session. */
-  review?(session: ConversationSession): SessionReview | undefined;
+  review?(session: Conversation): SessionReview | undefined;
 }
 
 /** Somebody who is asked may look around before the answer, or change the mode, which may be the answer. */
@@ -44,7 +45,7 @@ const whileAsked: ReadonlySet<ChatAction> = new Set([
 /** Shows a conversation until the user leaves. */
 export class ChatFace {
   readonly screen: Screen;
-  readonly conversation: Conversation;
+  readonly conversation: Conversations;
   readonly composer: Composer;
   readonly #options: ChatFaceOptions;
   readonly #loading: Promise<void>;
@@ -67,7 +68,7 @@ export class ChatFace {
   #full: { readonly screen: FullScreen; readonly sheet: Sheet } | undefined;
   readonly #hint = new Hint();
   #hasPrompts = false;
-  readonly #endedAt = new WeakMap<ConversationSession, TurnEnds>();
+  readonly #endedAt = new WeakMap<Conversation, TurnEnds>();
   #clock: NodeJS.Timeout | undefined;
 
   constructor(options: ChatFaceOptions) {
@@ -124,7 +125,7 @@ export class ChatFace {
     );
   }
 
-  get session(): ConversationSession {
+  get session(): Conversation {
     return this.conversation.current;
   }
 
@@ -331,7 +332,7 @@ export class ChatFace {
   }
 
   /** A session that was continued is printed to its end: no turn will end it. Nothing more comes of one that has ended. */
-  #settle(session: ConversationSession): void {
+  #settle(session: Conversation): void {
     const { phase, turn } = session;
     const isOver = phase === "ready" ? turn === undefined : phase === "crashed";
     if (isOver) this.#transcript?.settle(session);

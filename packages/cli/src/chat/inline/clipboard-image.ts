@@ -1,8 +1,8 @@
 // Reads an image from the clipboard of the desktop, with the programs that the system has for it.
 
 import { execFile } from "node:child_process";
+import type { PastedImage } from "@parley/client/conversation";
 import { outsideWorkspace } from "../../terminal/open-address.ts";
-import type { PastedImage } from "../conversation/conversation.ts";
 import { mostImageBytes } from "./pasted-image.ts";
 
 interface Reader {

@@ -3,7 +3,7 @@
 import type { AutocompleteItem, AutocompleteProvider } from "@earendil-works/pi-tui";
 import { isObject } from "@parley/acp/jsonrpc";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation } from "../conversation/conversation.ts";
+import type { Conversations } from "../conversation/conversations.ts";
 import { chatCommands } from "../keys/keys-and-commands.ts";
 
 const mostShown = 50;
@@ -15,7 +15,7 @@ export function mention(path: string): string {
   return /^[\w./@+~-]+$/.test(path) ? `@${path}` : `@"${path}"`;
 }
 
-export function chatCompletions(conversation: Conversation): AutocompleteProvider {
+export function chatCompletions(conversation: Conversations): AutocompleteProvider {
   return {
     triggerCharacters: ["@", "/"],
     async getSuggestions(lines, row, column, { signal }) {
@@ -57,7 +57,7 @@ function found(prefix: string, items: AutocompleteItem[]) {
 }
 
 /** Ours first, then those of the agent. */
-function commandItems({ current }: Conversation, typed: string): AutocompleteItem[] {
+function commandItems({ current }: Conversations, typed: string): AutocompleteItem[] {
   const ours = chatCommands.map(({ name, hint, help }) => commandItem(name, hint, help));
   const names = new Set(chatCommands.map(({ name }) => name));
   const theirs = current.commands

@@ -4,17 +4,18 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ChatInput, PastedImage } from "@parley/client/conversation";
 import type { KeyPress } from "../../screen/key-press.ts";
 import { type DrawnPrompt, PromptEditor } from "../../screen/prompt-editor.ts";
 import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import type { ChatInput, Conversation, PastedImage } from "../conversation/conversation.ts";
+import type { Conversations } from "../conversation/conversations.ts";
 import { chatCompletions } from "./completions.ts";
 import { pastedImage } from "./pasted-image.ts";
 
 export interface ComposerOptions {
   readonly screen: Screen;
-  readonly conversation: Conversation;
+  readonly conversation: Conversations;
   readonly paint: Paint;
   readonly redraw: () => void;
   /** The command of the user's editor. */
@@ -187,7 +188,7 @@ export class Composer {
   }
 }
 
-function hintOf({ current }: Conversation, width: number, isAsked: boolean): string {
+function hintOf({ current }: Conversations, width: number, isAsked: boolean): string {
   if (isAsked) return fitting(width, ["answer the question, or press Tab to write a prompt", "Tab to write"]);
   const { phase, problem, turn, queue } = current;
   if (problem?.status !== undefined)

@@ -1,9 +1,9 @@
 // What the keys and commands of the face do.
 
 import { isAbsolute, join } from "node:path";
+import type { ChatInput } from "@parley/client/conversation";
 import { stopProcess } from "../../screen/stop-process.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ChatInput } from "../conversation/conversation.ts";
 import { paletteEntries } from "../keys/help-entries.ts";
 import { type ChatAction, chatCommands } from "../keys/keys-and-commands.ts";
 import { UnknownCommands } from "../keys/unknown-commands.ts";
@@ -58,10 +58,17 @@ export class FaceActions {
   unsent(): void {
     const { session, composer } = this.#face;
     if (session.phase !== "failed") return;
-    for (const { id } of session.queue.toReversed()) {
-      const input = session.unqueue(id);
-      if (input !== undefined) composer.restore(input);
-    }
+    for (const { id } of session.queue.toReversed()) this.#edit(id);
+  }
+
+  /** Takes a prompt that waits back to be edited. */
+  #edit(id: string): void {
+    const { session, composer } = this.#face;
+    this.#face.attempt(
+      session.unqueue(id).then((input) => {
+        if (input !== undefined) composer.restore(input);
+      }),
+    );
   }
 
   run(action: ChatAction, rest: string): void {
@@ -246,15 +253,13 @@ export class FaceActions {
       hint: "Enter edits, Alt-Up and Alt-Down move, Ctrl-X deletes, Esc closes",
       chosen: (id) => {
         this.#close();
-        const input = session.unqueue(id);
-        if (input !== undefined) composer.restore(input);
+        this.#edit(id);
       },
       keys: {
         "alt+up": (id) => moved(id, -1),
         "alt+down": (id) => moved(id, 1),
         "ctrl+x": (id) => {
-          session.unqueue(id);
-          picker.replace(items());
+          this.#face.attempt(session.unqueue(id).then(() => picker.replace(items())));
         },
       },
       closed: this.#close,

@@ -2,10 +2,10 @@
 
 import type { SessionConfigOption } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
+import type { Conversation } from "@parley/client/conversation";
 import { endsQuestions, modeAllows, unaskedMode } from "../../agents/known-modes.ts";
 import { painter, type ThemeName, themeNames } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 import {
   choiceNamed,
   choicesOf,
@@ -131,7 +131,7 @@ export class FaceChoices {
   }
 
   /** A question that the new mode would not have asked is answered; of another one it is said that it waits. */
-  #answer({ questions, agent }: ConversationSession, mode: OptionChoice): void {
+  #answer({ questions, agent }: Conversation, mode: OptionChoice): void {
     const asked = questions.filter((question) => question.kind === "permission");
     const open = asked.filter(({ question }) => !modeAllows(agent.name, mode, question));
     for (const each of asked) if (!open.includes(each)) each.answer("allow:once");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createView } from "@parley/acp/view";
+import type { Conversation } from "@parley/client/conversation";
 import { painter } from "../../terminal/paint.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 import { firstLine } from "./first-line.ts";
 
 /** The first line in a window of this width. */
@@ -11,7 +11,7 @@ function shown(width: number, cwd = "/work/a project"): string[] {
     agent: { name: "parley", title: "Parley 0.1.0" },
     view: { ...createView(), mode: { id: "ask", name: "Ask" } },
     ...{ cwd, options: [], sandbox: "sandbox workspace" },
-  } as unknown as ConversationSession; // what is read
+  } as unknown as Conversation; // what is read
   return firstLine(session, width, painter(false, {}));
 }
 

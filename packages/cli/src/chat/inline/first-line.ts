@@ -2,10 +2,10 @@
 
 import { homedir } from "node:os";
 import { sep } from "node:path";
+import type { Conversation } from "@parley/client/conversation";
 import { brokenLines, widthOf } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 import { modelOf, nameOf } from "./status-line.ts";
 
 const separator = " · ";
@@ -13,7 +13,7 @@ const separator = " · ";
 const indent = "  ";
 
 /** Such as "Parley 0.1.0 · Offline · ~/project · mode Ask · sandbox workspace", in more lines where it is too long. */
-export function firstLine(session: ConversationSession, width: number, paint: Paint): string[] {
+export function firstLine(session: Conversation, width: number, paint: Paint): string[] {
   const { agent, view, cwd, sandbox, options } = session;
   const name = nameOf(fullName(agent));
   const facts = [
@@ -48,7 +48,7 @@ function factLines(facts: readonly string[], width: number): string[] {
 }
 
 /** As the user calls it, and as it calls itself. */
-function fullName({ name, title }: ConversationSession["agent"]): string {
+function fullName({ name, title }: Conversation["agent"]): string {
   if (title === undefined) return name;
   return title.toLowerCase().startsWith(name.toLowerCase()) ? title : `${name} (${title})`;
 }

@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SessionView } from "@parley/acp/view";
+import { gitBranch } from "../../../../client/src/host/git-branch.ts";
 import { chatHome, patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
-import { gitBranch } from "../conversation/git-branch.ts";
 import { SessionReview } from "../review/session-review.ts";
 
 const answers = { otherwise: [{ say: "Done." }] } as const;

@@ -3,7 +3,7 @@
 import { sleep } from "@parley/acp/jsonrpc";
 import { openScreen } from "../../screen/open-screen.ts";
 import { painter, type ThemeName } from "../../terminal/paint.ts";
-import type { Conversation } from "../conversation/conversation.ts";
+import type { Conversations } from "../conversation/conversations.ts";
 import { ChatFace, type ChatFaceOptions } from "./chat-face.ts";
 
 export interface InlineOptions {
@@ -20,7 +20,7 @@ export interface InlineOptions {
 }
 
 /** Resolves when the user has left. The conversation is still open then. */
-export async function showInline(conversation: Conversation, options: InlineOptions): Promise<void> {
+export async function showInline(conversation: Conversations, options: InlineOptions): Promise<void> {
   const { theme, isAnimated, notifies, review, ending } = options;
   const { VISUAL: visual, EDITOR: chosen } = process.env;
   const editor = [options.editor, visual, chosen, "vi"].find(
@@ -48,7 +48,7 @@ export async function showInline(conversation: Conversation, options: InlineOpti
 }
 
 /** Colours of code and emulated terminals come when the agent is there: its start goes first. */
-function loadColours(conversation: Conversation, face: ChatFace): void {
+function loadColours(conversation: Conversations, face: ChatFace): void {
   const remove = conversation.onEvent(({ session }) => {
     if (session.phase === "starting") return;
     remove();

@@ -3,7 +3,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { PastedImage } from "../conversation/conversation.ts";
+import type { PastedImage } from "@parley/client/conversation";
 
 const types: Readonly<Record<string, string>> = {
   png: "image/png",

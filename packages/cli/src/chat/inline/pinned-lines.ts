@@ -1,5 +1,6 @@
 // What stands above the status line while it counts: the plan, work in the background, prompts that wait.
 
+import type { Conversation } from "@parley/client/conversation";
 import { drawing } from "../../draw/draw-options.ts";
 import { backgroundLine } from "../../draw/event-lines.ts";
 import { marksFor } from "../../draw/marks.ts";
@@ -7,7 +8,6 @@ import { planLines } from "../../draw/plan-lines.ts";
 import { clipped, wrappedWords } from "../../draw/text-lines.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 
 /** More prompts that wait are counted. */
 const mostWaiting = 5;
@@ -21,7 +21,7 @@ export interface TurnEnds {
 }
 
 export function pinnedLines(
-  { view, queue, sending, steering, turn, cwd }: ConversationSession,
+  { view, queue, sending, steering, turn, cwd }: Conversation,
   { last, before }: TurnEnds,
   width: number,
   paint: Paint,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Conversation, OpenQuestion } from "@parley/client/conversation";
 import { keyPress } from "../../screen/key-press.ts";
 import type { Screen } from "../../screen/screen.ts";
 import { painter } from "../../terminal/paint.ts";
-import type { ConversationSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { Composer } from "./composer.ts";
 import { QuestionDock } from "./question-dock.ts";
 
@@ -27,7 +27,7 @@ class Docked {
 
   show(...questions: readonly OpenQuestion[]): void {
     this.questions = questions;
-    const session = { agent: { name: "a" }, cwd: "/p", questions } as unknown as ConversationSession; // what is read
+    const session = { agent: { name: "a" }, cwd: "/p", questions } as unknown as Conversation; // what is read
     this.dock.ask(session, paint, () => questions.length);
   }
 

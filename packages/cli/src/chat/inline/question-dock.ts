@@ -1,8 +1,8 @@
 // The question above the prompt, and whether it or the prompt gets the keys.
 
+import type { Conversation, OpenQuestion } from "@parley/client/conversation";
 import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import type { ConversationSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { AskedSheet } from "../sheets/asked-sheet.ts";
 import { questionSheet } from "../sheets/question-sheet.ts";
 import type { Sheet } from "../sheets/sheet.ts";
@@ -41,7 +41,7 @@ export class QuestionDock {
   }
 
   /** Shows the oldest question. It gets the keys unless the user is writing. Returns whether it is a new one. */
-  ask({ agent, cwd, questions }: ConversationSession, paint: Paint, count: () => number): boolean {
+  ask({ agent, cwd, questions }: Conversation, paint: Paint, count: () => number): boolean {
     const [first] = questions;
     if (first === this.#asked?.question) return false;
     const now = performance.now();

@@ -1,12 +1,8 @@
 // The list of sessions: show, continue, copy, rename and export one of them.
 
+import type { Conversation } from "@parley/client/conversation";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type {
-  ConversationSession,
-  ExportFormat,
-  FoundSession,
-  SessionTarget,
-} from "../conversation/conversation.ts";
+import type { ExportFormat, FoundSession, SessionTarget } from "../conversation/conversations.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
@@ -61,15 +57,15 @@ export class SessionChoices {
     );
   }
 
-  fork(session: ConversationSession): void {
+  fork(session: Conversation): void {
     if (!session.agent.accepts.forks) return this.#face.hint(`${session.agent.name} cannot copy sessions`);
     this.#face.conversation.open({ kind: "fork", of: session });
   }
 
   async export(name: string): Promise<void> {
-    const { session } = this.#face;
-    const { cwd } = session;
-    const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
+    const { session, conversation } = this.#face;
+    const exported = (format: ExportFormat) => conversation.exported({ kind: "live", session }, format);
+    const path = await writeExport(name, { cwd: session.cwd, exported });
     this.#face.say(`written to ${path}`);
   }
 
@@ -94,7 +90,7 @@ export class SessionChoices {
     this.#face.open(new ConfirmSheet({ paint: this.#face.paint, lines, ask, answer }));
   }
 
-  #show(target: SessionTarget): ConversationSession {
+  #show(target: SessionTarget): Conversation {
     return this.#face.conversation.open(target);
   }
 
@@ -105,7 +101,7 @@ export class SessionChoices {
     if (session.phase === "ready") this.fork(session);
   }
 
-  #started(session: ConversationSession): Promise<void> {
+  #started(session: Conversation): Promise<void> {
     return new Promise((resolve) => {
       const check = () => {
         if (session.phase === "starting") return;
@@ -146,7 +142,7 @@ const othersItem: PickerItem<Row> = {
   value: others,
 };
 
-function sessionItem(found: FoundSession, shown: ConversationSession): PickerItem<Row> {
+function sessionItem(found: FoundSession, shown: Conversation): PickerItem<Row> {
   const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
   const when =
     updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry } from "@parley/acp";
 import { createView } from "@parley/acp/view";
-import { modelWait } from "../../printers/model-wait.ts";
+import type { Conversation } from "@parley/client/conversation";
+import { modelWait } from "@parley/client/conversation";
 import { painter } from "../../terminal/paint.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 import { pinnedLines } from "./pinned-lines.ts";
 import { statusLine } from "./status-line.ts";
 
@@ -33,7 +33,7 @@ test("TH5 N198-N206 nothing that an agent names in the status line reaches the t
     turn: { startedAt: 0, isCancelling: false },
     branch: `main${bad}`,
     sandbox: "workspace",
-  } as unknown as ConversationSession; // what is read
+  } as unknown as Conversation; // what is read
   const started = performance.now();
   const line = statusLine(session, 200, painter(false, {}), 1_000);
   assert.ok(performance.now() - started < 500, "megabytes were looked at");
@@ -45,7 +45,7 @@ test("TH5 N198-N206 nothing that an agent names in the status line reaches the t
 test("a prompt is shown as soon as it is sent, and a step that nobody works on is open", () => {
   const entries = [{ content: "step", status: "in_progress" }];
   const plan = { planId: "p", type: "items", entries };
-  const shown = (turn: ConversationSession["turn"], sending: readonly string[]) =>
+  const shown = (turn: Conversation["turn"], sending: readonly string[]) =>
     pinnedLines(
       {
         view: { ...createView(), plans: new Map([["p", { plan, version: 1 }]]) },
@@ -54,7 +54,7 @@ test("a prompt is shown as soon as it is sent, and a step that nobody works on i
         steering: [],
         turn,
         cwd: "/",
-      } as unknown as ConversationSession, // what is used
+      } as unknown as Conversation, // what is used
       { last: 0, before: 0 },
       60,
       painter(false, {}),
@@ -76,7 +76,7 @@ test("a pause of the model is in the status with its time and its count, and its
   const at = (now: number, turn: object) => {
     const facts = { agent: { name: "parley" }, phase: "ready", cwd: "/", view: createView(), turn };
     const none = { queue: [], questions: [], options: [], sending: [], steering: [], sandbox: "" };
-    const session = { ...facts, ...none } as unknown as ConversationSession; // what is read
+    const session = { ...facts, ...none } as unknown as Conversation; // what is read
     const above = pinnedLines(session, { last: 0, before: 0 }, 60, painter(false, {}));
     return [...above, statusLine(session, 80, painter(false, {}), now)];
   };
@@ -98,7 +98,7 @@ test("a question is told in the status line in every phase", () => {
     ...{ questions: [{}] },
   };
   for (const phase of ["starting", "ready"]) {
-    const session = { ...rest, view, phase } as unknown as ConversationSession; // what is read
+    const session = { ...rest, view, phase } as unknown as Conversation; // what is read
     assert.equal(statusLine(session, 80, painter(false, {}), 0), "far · needs you");
   }
 });

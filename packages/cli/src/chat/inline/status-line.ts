@@ -2,13 +2,13 @@
 
 import type { SessionConfigOption } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
+import type { Conversation } from "@parley/client/conversation";
 import { costText } from "@parley/client/internal";
 import { clipped } from "../../draw/text-lines.ts";
 import { waitText } from "../../printers/model-wait.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
 import { displayWidth } from "../../terminal/word-wrap.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 import { selectsOf, valueName } from "../conversation/option-choices.ts";
 
 const separator = " · ";
@@ -21,7 +21,7 @@ export function nameOf(text: string): string {
 }
 
 /** At most `width` columns: what matters least is left out first. */
-export function statusLine(session: ConversationSession, width: number, paint: Paint, now: number): string {
+export function statusLine(session: Conversation, width: number, paint: Paint, now: number): string {
   const parts = statusParts(session, now).filter(({ text }) => text !== "");
   const widthOf = () =>
     parts.reduce((sum, { text }) => sum + displayWidth(text) + separator.length, 0) - separator.length;
@@ -42,7 +42,7 @@ interface StatusPart {
   readonly role?: "warning" | "accent" | "error";
 }
 
-function statusParts(session: ConversationSession, now: number): StatusPart[] {
+function statusParts(session: Conversation, now: number): StatusPart[] {
   const { agent, view, phase, queue, questions, sandbox, branch } = session;
   return [
     { text: nameOf(agent.name), rank: 0, role: "accent" },
@@ -58,7 +58,7 @@ function statusParts(session: ConversationSession, now: number): StatusPart[] {
   ];
 }
 
-function workText(session: ConversationSession, now: number): Pick<StatusPart, "text" | "role"> {
+function workText(session: Conversation, now: number): Pick<StatusPart, "text" | "role"> {
   const { phase, problem, turn, questions, progress, runsCommand } = session;
   const why = progress === undefined || progress.startsWith("starting") ? "" : `: ${nameOf(progress)}`;
   if (questions.length > 0) return { text: "needs you", role: "warning" };

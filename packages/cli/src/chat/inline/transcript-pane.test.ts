@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyEntry, createView } from "@parley/acp/view";
+import type { Conversation } from "@parley/client/conversation";
 import { HeadlessTerminal } from "../../../test/support/headless-terminal.ts";
 import { TerminalScreen } from "../../screen/terminal-screen.ts";
 import { painter } from "../../terminal/paint.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 import { TranscriptPane } from "./transcript-pane.ts";
 
 test("an agent is held while its text is not drawn, and goes on when it is", (t) => {
@@ -19,7 +19,7 @@ test("an agent is held while its text is not drawn, and goes on when it is", (t)
     cwd: "/",
     view,
     holdOutput: (isBehind: boolean) => held.push(isBehind),
-  } as unknown as ConversationSession;
+  } as unknown as Conversation;
   pane.update(session, 0);
   assert.deepEqual(held, [false]);
   const text = "some words of the agent, as many as fit into a line\n".repeat(2_000);

@@ -1,8 +1,8 @@
 // The transcripts of the sessions above the prompt: what is finished is printed, the rest is drawn.
 
+import type { Conversation, TurnSummary } from "@parley/client/conversation";
 import type { Screen } from "../../screen/screen.ts";
 import type { Paint } from "../../terminal/paint.ts";
-import type { ConversationSession, TurnSummary } from "../conversation/conversation.ts";
 import { TranscriptFeed } from "../transcript/transcript-feed.ts";
 import { firstLine } from "./first-line.ts";
 
@@ -25,16 +25,16 @@ export class TranscriptPane {
   /** Whether the first line is printed, or another session was shown. */
   #hasBegun = false;
   /** A session that was chosen and has nothing to show yet: it may turn out that it cannot be opened. */
-  #chosen: ConversationSession | undefined;
+  #chosen: Conversation | undefined;
   /** The session whose end is on the screen, and how much of it. */
-  #onScreen: { readonly session: ConversationSession; readonly version: number } | undefined;
+  #onScreen: { readonly session: Conversation; readonly version: number } | undefined;
 
   constructor(options: TranscriptPaneOptions) {
     this.#options = options;
   }
 
   /** Prints what is finished, as far as a frame has time for it. The agent waits until all is drawn. */
-  update(session: ConversationSession, now: number): void {
+  update(session: Conversation, now: number): void {
     if (!this.#begun(session)) return;
     const { columns: width, rows } = this.#options.screen;
     const { printed, tail, isBehind } = this.#feed(session).update(session.view, { width, rows, now });
@@ -46,7 +46,7 @@ export class TranscriptPane {
   }
 
   /** The first line says what is known when the agent is there; what it replays before follows it. */
-  #begun(session: ConversationSession): boolean {
+  #begun(session: Conversation): boolean {
     if (this.#chosen === session) {
       if (isEmpty(session)) return false;
       this.#reveal(session);
@@ -61,7 +61,7 @@ export class TranscriptPane {
   }
 
   /** Prints a sentence of ours, below what happened before it. */
-  say(session: ConversationSession, text: string, role: "dim" | "warning" | "error"): void {
+  say(session: Conversation, text: string, role: "dim" | "warning" | "error"): void {
     const { screen, paint } = this.#options;
     if (this.#chosen === session) this.#reveal(session);
     this.update(session, performance.now());
@@ -70,7 +70,7 @@ export class TranscriptPane {
     this.#print(this.#feed(session).notice(text, screen.columns, (line) => paint(role, line)));
   }
 
-  turnEnded(session: ConversationSession, summary: TurnSummary): void {
+  turnEnded(session: Conversation, summary: TurnSummary): void {
     const { screen } = this.#options;
     this.#begun(session);
     this.open = [];
@@ -78,14 +78,14 @@ export class TranscriptPane {
   }
 
   /** Prints everything as it is: no turn runs. */
-  settle(session: ConversationSession): void {
+  settle(session: Conversation): void {
     const { screen } = this.#options;
     this.#begun(session);
     this.#print(this.#feed(session).settled(session.view, screen));
   }
 
   /** Another session is shown. What is on the screen already is not printed again. */
-  show(session: ConversationSession): void {
+  show(session: Conversation): void {
     this.#hasBegun = true;
     this.open = [];
     this.#chosen = isEmpty(session) ? session : undefined;
@@ -94,7 +94,7 @@ export class TranscriptPane {
     if (before !== session || version !== session.view.version) this.#reveal(session);
   }
 
-  #reveal(session: ConversationSession): void {
+  #reveal(session: Conversation): void {
     this.#chosen = undefined;
     this.#print(this.#feed(session).shown(session.view, session, this.#options.screen));
   }
@@ -105,7 +105,7 @@ export class TranscriptPane {
     this.#options.screen.print(lines);
   }
 
-  #feed({ key, cwd }: ConversationSession): TranscriptFeed {
+  #feed({ key, cwd }: Conversation): TranscriptFeed {
     const known = this.#feeds.get(key);
     if (known !== undefined) return known;
     const { paint, isAnimated } = this.#options;
@@ -116,6 +116,6 @@ export class TranscriptPane {
 }
 
 /** Whether it has not even begun: its agent starts. */
-function isEmpty({ phase, view }: ConversationSession): boolean {
+function isEmpty({ phase, view }: Conversation): boolean {
   return phase === "starting" && view.seq === 0;
 }

@@ -58,8 +58,13 @@ export class TurnKeys {
       return composer.isEmpty;
     }
     if (!composer.isEmpty || turn !== undefined || phase !== "ready") return false;
-    const input = queue[0] && session.unqueue(queue[0].id);
-    if (input !== undefined) session.send(input);
-    return input !== undefined;
+    const [first] = queue;
+    if (first === undefined) return false;
+    this.#face.attempt(
+      session.unqueue(first.id).then((input) => {
+        if (input !== undefined) session.send(input);
+      }),
+    );
+    return true;
   }
 }

@@ -1,11 +1,11 @@
 // Asks the open questions of a session one after the other, as `parley run` does.
 
+import type { Conversation, OpenQuestion } from "@parley/client/conversation";
 import { loginAsker } from "../../agents/login-asker.ts";
 import { askElicitation } from "../../questions/elicitation-questions.ts";
 import { askPermission } from "../../questions/permission-question.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { ConversationSession, OpenQuestion } from "../conversation/conversation.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 export interface PlainTerminal {
@@ -16,7 +16,7 @@ export interface PlainTerminal {
 
 /** Resolves when it has an answer, or needs none any more (`over`). */
 export async function askPlainly(
-  session: ConversationSession,
+  session: Conversation,
   question: OpenQuestion,
   { lines, paint, write }: PlainTerminal,
   over: AbortSignal,

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Conversation, ConversationSession, SessionTarget } from "../conversation/conversation.ts";
-import { ConversationQueue } from "../conversation/conversation-queue.ts";
+import type { Conversation } from "@parley/client/conversation";
+import { WaitingPrompts } from "../../../../client/src/host/waiting-prompts.ts";
+import type { Conversations, SessionTarget } from "../conversation/conversations.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 /** Commands over a session whose prompts wait, with a user who answers like this. */
 function commands(answers: string[], found: readonly SessionTarget[] = []) {
-  const queue = new ConversationQueue();
+  const queue = new WaitingPrompts();
   for (const text of ["one", "two", "three"]) queue.add({ text });
   const session = {
     cwd: "/here",
@@ -22,8 +23,8 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
       return queue.list;
     },
     moveQueued: (id: string, by: number) => queue.move(id, by),
-    unqueue: (id: string) => queue.take(id),
-  } as unknown as ConversationSession; // what is used
+    unqueue: async (id: string) => queue.take(id),
+  } as unknown as Conversation; // what is used
   const opened: SessionTarget[] = [];
   let asked = 0;
   const conversation = {
@@ -35,7 +36,7 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
       asked += 1;
       return ["gone cannot be asked"];
     },
-  } as unknown as Conversation; // what is used
+  } as unknown as Conversations; // what is used
   const said: string[] = [];
   const lines = {
     ask: async (question: string) => {

@@ -1,11 +1,12 @@
 // What the lines of the plain face do: prompts, shell lines, and commands with lists to choose from by number.
 
 import type { SessionConfigOption } from "@parley/acp";
+import type { Conversation } from "@parley/client/conversation";
 import { endsQuestions, unaskedMode } from "../../agents/known-modes.ts";
 import { age, home } from "../../sessions/stored-sessions.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { Conversation, ConversationSession, SessionTarget } from "../conversation/conversation.ts";
+import type { Conversations, ExportFormat, SessionTarget } from "../conversation/conversations.ts";
 import {
   choiceNamed,
   choicesOf,
@@ -22,9 +23,9 @@ import { type PlainReviewOptions, reviewPlainly, takeBackPlainly } from "./plain
 import type { LineInput } from "./typed-lines.ts";
 
 export interface PlainCommandsOptions {
-  readonly conversation: Conversation;
+  readonly conversation: Conversations;
   readonly lines: LineInput;
-  review(session: ConversationSession): SessionReview | undefined;
+  review(session: Conversation): SessionReview | undefined;
   readonly paint: Paint;
   /** Default: lines are not wrapped. */
   columns?(): number | undefined;
@@ -68,7 +69,7 @@ export class PlainCommands {
     this.#options = options;
   }
 
-  get #session(): ConversationSession {
+  get #session(): Conversation {
     return this.#options.conversation.current;
   }
 
@@ -236,8 +237,8 @@ export class PlainCommands {
     this.#say(this.#session.queue.map(({ text }, index) => `${index + 1}. ${safeLine(text)}`).join("\n"));
   }
 
-  #takeBack(id: string): void {
-    const taken = this.#session.unqueue(id);
+  async #takeBack(id: string): Promise<void> {
+    const taken = await this.#session.unqueue(id);
     if (taken !== undefined) this.#say(`Taken back: ${safeLine(taken.text)}`);
   }
 
@@ -322,8 +323,9 @@ export class PlainCommands {
 
   async #export(name: string): Promise<void> {
     const session = this.#session;
-    const { cwd } = session;
-    const path = await writeExport(name, { cwd, exported: (format) => session.exported(format) });
+    const { conversation } = this.#options;
+    const exported = (format: ExportFormat) => conversation.exported({ kind: "live", session }, format);
+    const path = await writeExport(name, { cwd: session.cwd, exported });
     this.#say(`Written to ${path}`);
   }
 }

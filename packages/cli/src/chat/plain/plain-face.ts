@@ -2,6 +2,7 @@
 
 import type { Entry } from "@parley/acp";
 import { sleep } from "@parley/acp/jsonrpc";
+import type { Conversation, OpenQuestion } from "@parley/client/conversation";
 import { drawItem } from "../../draw/draw-item.ts";
 import { turnSummaryLines } from "../../draw/usage-text.ts";
 import { bufferedOutput } from "../../printers/output.ts";
@@ -9,12 +10,7 @@ import { TextPrinter } from "../../printers/text-printer.ts";
 import { painter } from "../../terminal/paint.ts";
 import { messageLines, safeLine } from "../../terminal/sanitise.ts";
 import { columnsOf } from "../../terminal/wrap-line.ts";
-import type {
-  Conversation,
-  ConversationEvent,
-  ConversationSession,
-  OpenQuestion,
-} from "../conversation/conversation.ts";
+import type { ConversationEvent, Conversations } from "../conversation/conversations.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
@@ -24,14 +20,14 @@ import { TypedLines } from "./typed-lines.ts";
 const againMs = 3_000;
 
 export interface PlainOptions {
-  review(session: ConversationSession): SessionReview | undefined;
+  review(session: Conversation): SessionReview | undefined;
   /** Aborts when the conversation must end. */
   readonly ending: AbortSignal;
 }
 
 /** Shows a conversation until the user leaves. Returns the exit code. */
 export async function showPlainly(
-  conversation: Conversation,
+  conversation: Conversations,
   { review, ending }: PlainOptions,
 ): Promise<number> {
   const face = new PlainFace(conversation, review);
@@ -43,7 +39,7 @@ export async function showPlainly(
 }
 
 class PlainFace {
-  readonly #conversation: Conversation;
+  readonly #conversation: Conversations;
   readonly #lines: TypedLines;
   readonly #commands: PlainCommands;
   readonly #output = bufferedOutput(process.stdout);
@@ -57,7 +53,7 @@ class PlainFace {
   #isHandling = false;
   #saidPhase = "";
 
-  constructor(conversation: Conversation, review: PlainOptions["review"]) {
+  constructor(conversation: Conversations, review: PlainOptions["review"]) {
     this.#conversation = conversation;
     this.#printer = this.#follow(conversation.current);
     this.#lines = new TypedLines({
@@ -98,7 +94,7 @@ class PlainFace {
     this.#lines.close();
   }
 
-  get #session(): ConversationSession {
+  get #session(): Conversation {
     return this.#conversation.current;
   }
 
@@ -130,7 +126,7 @@ class PlainFace {
       this.#say(`${session.agent.name} (${session.title ?? "new session"}) needs you: /resume`);
   }
 
-  #phase({ phase, problem }: ConversationSession): void {
+  #phase({ phase, problem }: Conversation): void {
     const said = `${this.#session.key} ${phase} ${problem?.message ?? ""}`;
     if (said === this.#saidPhase) return;
     this.#saidPhase = said;
@@ -151,7 +147,7 @@ class PlainFace {
     if (!this.#lines.isTyped && this.#session.queue.length > 0) this.#left.resolve(1);
   }
 
-  #shown(session: ConversationSession): void {
+  #shown(session: Conversation): void {
     this.#output.flush();
     this.#asking?.over.abort();
     this.#say(`Now with ${session.agent.name}: ${session.title ?? "a new session"}`);
@@ -161,7 +157,7 @@ class PlainFace {
     this.#lines.invite();
   }
 
-  #follow(session: ConversationSession): TextPrinter {
+  #follow(session: Conversation): TextPrinter {
     const isTerminal = process.stdout.isTTY === true;
     const printer = new TextPrinter({
       output: this.#output,
@@ -181,7 +177,7 @@ class PlainFace {
   }
 
   /** What became of a question, and by which rule: the printer of a run does not tell it. */
-  #answered({ view, cwd }: ConversationSession, askId: string): void {
+  #answered({ view, cwd }: Conversation, askId: string): void {
     const item = view.timeline.findLast((each) => each.kind === "permission" && each.askId === askId);
     if (item?.kind !== "permission" || item.answer?._meta === undefined) return;
     const width = columnsOf(process.stdout) ?? Number.POSITIVE_INFINITY;

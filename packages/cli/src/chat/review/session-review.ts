@@ -3,11 +3,11 @@
 import { join, resolve } from "node:path";
 import type { SessionView } from "@parley/acp/view";
 import type { AttachedText } from "@parley/client";
+import type { TurnChanges } from "@parley/client/host";
 import type { Review } from "@parley/review";
 import { counted } from "../../draw/text-lines.ts";
 import { stateFolder } from "../../settings/data-folder.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
-import type { TurnChanges } from "../conversation/session-turns.ts";
 import type { ReviewChanges, ReviewResult, ReviewSource } from "../sheets/review-source.ts";
 import type { NamedResult } from "./result-lines.ts";
 

@@ -1,7 +1,7 @@
 // An address that an agent asks to visit. It is opened only when the user says so.
 
 import type { ElicitationResponse } from "@parley/acp";
-import type { ElicitationQuestion } from "@parley/client";
+import type { ShownElicitation } from "@parley/client/conversation";
 import { addressLines, elicitationHeading, hostWarning } from "../../questions/elicitation-questions.ts";
 import type { KeyPress } from "../../screen/key-press.ts";
 import type { Tail } from "../../screen/tail-writer.ts";
@@ -18,17 +18,14 @@ export interface AddressSheetOptions {
 }
 
 export class AddressSheet implements Sheet {
-  readonly #question: Extract<ElicitationQuestion, { mode: "url" }>;
+  readonly #question: Extract<ShownElicitation, { mode: "url" }>;
   readonly #options: AddressSheetOptions;
   readonly #scrolled = new Scrolled();
   #said = "";
 
-  constructor(question: Extract<ElicitationQuestion, { mode: "url" }>, options: AddressSheetOptions) {
+  constructor(question: Extract<ShownElicitation, { mode: "url" }>, options: AddressSheetOptions) {
     this.#question = question;
     this.#options = options;
-    const done = () => options.answer({ action: "accept" });
-    if (question.completed.aborted) done();
-    else question.completed.addEventListener("abort", done, { once: true });
   }
 
   draw(size: SheetSize): Tail {

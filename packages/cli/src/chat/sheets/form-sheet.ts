@@ -1,7 +1,7 @@
 // A form that an agent asks to fill in, field by field.
 
 import type { ElicitationResponse } from "@parley/acp";
-import type { ElicitationQuestion } from "@parley/client";
+import type { ShownElicitation } from "@parley/client/conversation";
 import { elicitationHeading } from "../../questions/elicitation-questions.ts";
 import {
   declinedForm,
@@ -19,7 +19,7 @@ import { FieldEditor } from "./field-editor.ts";
 import { type Foot, framed, innerColumns, Scrolled, sheetRows } from "./frame.ts";
 import type { Sheet, SheetSize } from "./sheet.ts";
 
-export type FormQuestion = Extract<ElicitationQuestion, { mode: "form" }>;
+export type FormQuestion = Extract<ShownElicitation, { mode: "form" }>;
 
 export interface FormSheetOptions {
   readonly agent: string;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { OpenQuestion } from "@parley/client/conversation";
 import type { PermissionChoice } from "@parley/client/policy";
 import { Random } from "../../../../acp/test/support/random.ts";
 import { SheetProbe } from "../../../test/support/sheet-probe.ts";
 import { painter } from "../../terminal/paint.ts";
-import type { OpenQuestion } from "../conversation/conversation.ts";
 import { Picker } from "./picker.ts";
 import { questionSheet } from "./question-sheet.ts";
 import { ReviewSheet } from "./review-sheet.ts";

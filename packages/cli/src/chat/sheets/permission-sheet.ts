@@ -1,6 +1,6 @@
 // The question for a permission, with one key as the answer.
 
-import type { PermissionChoice, PermissionQuestion, PermissionReply } from "@parley/client/policy";
+import type { PermissionChoice, PermissionReply, ShownPermission } from "@parley/client/policy";
 import {
   editedRule,
   editedScope,
@@ -31,7 +31,7 @@ interface Typing {
 }
 
 export class PermissionSheet implements Sheet {
-  readonly #question: PermissionQuestion;
+  readonly #question: ShownPermission;
   readonly #source: QuestionSource;
   readonly #paint: Paint;
   readonly #answer: (reply: PermissionReply) => void;
@@ -43,7 +43,7 @@ export class PermissionSheet implements Sheet {
   #rows: { readonly columns: number; readonly rows: readonly string[] } | undefined;
 
   constructor(
-    question: PermissionQuestion,
+    question: ShownPermission,
     source: QuestionSource,
     paint: Paint,
     answer: (reply: PermissionReply) => void,

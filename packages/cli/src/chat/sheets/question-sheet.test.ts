@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ElicitationQuestion, LoginVariable } from "@parley/client";
+import type { OpenQuestion } from "@parley/client/conversation";
 import { formQuestion as form, visitQuestion as visit } from "../../../test/support/question-samples.ts";
 import { SheetProbe, sheetSizes } from "../../../test/support/sheet-probe.ts";
 import { openerOf } from "../../terminal/open-address.ts";
-import type { OpenQuestion } from "../conversation/conversation.ts";
 import { questionSheet } from "./question-sheet.ts";
 
 type Asked = OpenQuestion extends infer Each

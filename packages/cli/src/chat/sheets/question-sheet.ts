@@ -1,12 +1,12 @@
 // The sheet for each kind of question.
 
+import type { OpenQuestion } from "@parley/client/conversation";
 import { loginAsker } from "../../agents/login-asker.ts";
 import type { QuestionSource } from "../../questions/permission-answers.ts";
 import type { Screen } from "../../screen/screen.ts";
 import { openAddress } from "../../terminal/open-address.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { escapedLine } from "../../terminal/sanitise.ts";
-import type { OpenQuestion } from "../conversation/conversation.ts";
 import { AddressSheet } from "./address-sheet.ts";
 import { AskedSheet } from "./asked-sheet.ts";
 import { ConfirmSheet } from "./confirm-sheet.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { memoryPair } from "@parley/acp/transport";
+import type { Conversation } from "@parley/client/conversation";
 import { everyFeature } from "@parley/conformance";
 import { scriptedAgent, scriptedClient } from "@parley/conformance/testing";
 import fc from "fast-check";
@@ -8,7 +9,6 @@ import { anyEntries } from "../../../../acp/test/support/arbitrary-entries.ts";
 import { propertyRuns } from "../../../../acp/test/support/soak.ts";
 import { chunk, Shown, text } from "../../../test/support/shown-feed.ts";
 import { widthOf } from "../../draw/text-lines.ts";
-import type { ConversationSession } from "../conversation/conversation.ts";
 
 test("a message is printed block by block, and its last block is in the tail", () => {
   const shown = new Shown();
@@ -263,7 +263,7 @@ const session = {
   title: "Fix\u001b[2J the build",
   agent: { name: "claude" },
   cwd: "/project",
-} as ConversationSession; // what is read
+} as Conversation; // what is read
 const working = { ...session, turn: { startedAt: 0, isCancelling: false } };
 
 test("another session begins with its name and the last screenful", () => {

@@ -1,6 +1,7 @@
 // Turns a view that grows into lines that are printed once, in the order of the view, and a tail that is drawn again.
 
 import { changesSince, type MessageItem, type SessionView, type TimelineItem } from "@parley/acp/view";
+import type { Conversation, TurnSummary } from "@parley/client/conversation";
 import { drawItem } from "../../draw/draw-item.ts";
 import { type Marks, marksFor } from "../../draw/marks.ts";
 import { clipped, count, widthOf, wrappedWords } from "../../draw/text-lines.ts";
@@ -8,7 +9,6 @@ import { isWorthShowing } from "../../draw/tool-card.ts";
 import { turnSummaryLines } from "../../draw/usage-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine, safeText } from "../../terminal/sanitise.ts";
-import type { ConversationSession, TurnSummary } from "../conversation/conversation.ts";
 import { groupOf, hasEnd, isFinished, isQuestion } from "./item-state.ts";
 import { endOf, MessageStream, type ReadingTime, type ReadPosition } from "./message-stream.ts";
 import { Page, type PageEnd } from "./page.ts";
@@ -184,7 +184,7 @@ export class TranscriptFeed {
   }
 
   /** The name of the session and the last screenful of it. */
-  shown(view: SessionView, session: ConversationSession, { columns, rows }: PageSize): string[] {
+  shown(view: SessionView, session: Conversation, { columns, rows }: PageSize): string[] {
     const page = new Page();
     page.put(["", this.#divider(session, columns)], "text", session);
     const above = page.lines.length;
@@ -194,7 +194,7 @@ export class TranscriptFeed {
     return [...page.lines.slice(0, above), ...page.lines.slice(above).slice(-Math.max(1, rows))];
   }
 
-  #divider({ title, agent, cwd }: ConversationSession, columns: number): string {
+  #divider({ title, agent, cwd }: Conversation, columns: number): string {
     const name = [title ?? "new session", agent.name, cwd].map((part) => safeLine(part)).join(" · ");
     const shown = clipped(name, Math.max(1, columns - 6));
     const rest = Math.max(0, columns - widthOf(shown) - 4);

@@ -1,8 +1,10 @@
 // Builds the blocks of a prompt: the text, mentioned files, pasted images, and what the agent is told beside.
 
 import type { ContentBlock } from "@parley/acp";
-import { type AcceptedContent, type AttachedText, promptContent } from "@parley/client";
-import type { ChatInput } from "./conversation.ts";
+import type { ChatInput } from "../conversation/session-link.ts";
+import type { AttachedText } from "./attached-text.ts";
+import type { AcceptedContent } from "./mentioned-file.ts";
+import { promptContent } from "./prompt-content.ts";
 
 export interface BuiltPrompt {
   readonly content: readonly ContentBlock[];

@@ -1,6 +1,6 @@
 // The prompts of a session that wait for their turn: visible, movable, and held after a cancel.
 
-import type { ChatInput, QueuedPrompt } from "./conversation.ts";
+import type { ChatInput, QueuedPrompt } from "../conversation/session-link.ts";
 
 interface Waiting extends QueuedPrompt {
   readonly input: ChatInput;
@@ -8,7 +8,7 @@ interface Waiting extends QueuedPrompt {
 
 let count = 0;
 
-export class ConversationQueue {
+export class WaitingPrompts {
   #waiting: readonly Waiting[] = [];
   #isHeld = false;
 

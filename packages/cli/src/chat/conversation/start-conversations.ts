@@ -1,27 +1,27 @@
 // The conversation: its sessions, the one that is shown, the history, files, earlier prompts and drafts.
 
+import { type Conversation, openConversation, type SessionProblem } from "@parley/client/conversation";
+import { SessionHost, type TurnChanges } from "@parley/client/host";
 import { type HistoryOpener, historyOpener } from "../../live/history-opener.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
-import { safeLine } from "../../terminal/sanitise.ts";
-import { ChatSession } from "./chat-session.ts";
+import { safeLine, safeText } from "../../terminal/sanitise.ts";
+import { agentFacts } from "./agent-facts.ts";
 import type {
   AgentChoice,
-  Conversation,
   ConversationEvent,
-  ConversationSession,
+  Conversations,
   ExportFormat,
   FoundSession,
-  SessionProblem,
   SessionTarget,
-} from "./conversation.ts";
+} from "./conversations.ts";
 import { DraftFile } from "./draft-file.ts";
 import { WorkspaceFiles } from "./find-files.ts";
 import { modeWatch } from "./option-choices.ts";
 import type { AgentLists } from "./other-agents.ts";
 import { redactedTexts } from "./redacted-texts.ts";
 import { SentPrompts } from "./sent-prompts.ts";
-import type { TurnChanges } from "./session-turns.ts";
+import { userShell } from "./user-shells.ts";
 
 export interface ConversationOptions {
   readonly options: LiveOptions;
@@ -43,12 +43,18 @@ export interface ChangedSession {
   readonly notice: (text: string) => void;
 }
 
-/** Opens the first session, whose agent starts at once. */
-export function startConversation(given: ConversationOptions): Conversation {
-  return new ChatConversation(given);
+/** A session that runs here: its host, and what is shown of it. */
+interface RunningSession {
+  readonly host: SessionHost;
+  readonly shown: Conversation;
 }
 
-class ChatConversation implements Conversation {
+/** Opens the first session, whose agent starts at once. */
+export function startConversations(given: ConversationOptions): Conversations {
+  return new ChatConversations(given);
+}
+
+class ChatConversations implements Conversations {
   readonly #given: ConversationOptions;
   readonly #history: HistoryOpener | undefined;
   readonly #listeners = new Set<(event: ConversationEvent) => void>();
@@ -58,13 +64,13 @@ class ChatConversation implements Conversation {
   readonly #files = new Map<string, WorkspaceFiles>();
   /** The sessions of agents that do not run. */
   #others: AgentLists = new Map();
-  #sessions: readonly ChatSession[] = [];
-  #current: ChatSession;
+  #sessions: readonly RunningSession[] = [];
+  #current: RunningSession;
   #count = 0;
   /** The session from which one was chosen that has not been opened yet. */
   readonly #chosen = new Map<
-    ConversationSession,
-    { readonly from: ChatSession; readonly target: SessionTarget }
+    Conversation,
+    { readonly from: RunningSession; readonly target: SessionTarget }
   >();
   /** The problem for which a copy was offered. */
   #offered: SessionProblem | undefined;
@@ -76,25 +82,25 @@ class ChatConversation implements Conversation {
     const { options, secrets } = given;
     this.#redacted = redactedTexts(secrets);
     if (options.keepsHistory)
-      this.#history = historyOpener((text) => this.#current.notice("warning", text), secrets);
+      this.#history = historyOpener((text) => this.#current.host.notice("warning", text), secrets);
     this.#prompts = new SentPrompts(options.cwd, this.#history);
     this.#draft = new DraftFile(options.cwd, () => this.#unsent());
     const { kept } = this.#draft;
     this.#current = this.#begin(options);
-    this.#current.draft = kept;
+    this.#current.shown.draft = kept;
   }
 
-  get current(): ConversationSession {
-    return this.#current;
+  get current(): Conversation {
+    return this.#current.shown;
   }
 
-  get sessions(): readonly ConversationSession[] {
-    return this.#sessions;
+  get sessions(): readonly Conversation[] {
+    return this.#sessions.map(({ shown }) => shown);
   }
 
   async agents(): Promise<readonly AgentChoice[]> {
     const { agentChoices } = await import("./agent-choices.ts");
-    return agentChoices((text) => this.#current.notice("warning", safeLine(text)));
+    return agentChoices((text) => this.#current.host.notice("warning", text));
   }
 
   async find(query: string, signal: AbortSignal): Promise<readonly FoundSession[]> {
@@ -104,39 +110,42 @@ class ChatConversation implements Conversation {
 
   async askOthers(): Promise<readonly string[]> {
     const { askOtherAgents } = await import("./other-agents.ts");
-    const running = new Set(this.#sessions.flatMap(({ host, agent }) => (host ? [agent.name] : [])));
-    const warn = (text: string) => this.#current.notice("warning", safeLine(text));
+    const running = new Set(
+      this.#sessions.flatMap(({ host, shown }) => (host.agent ? [shown.agent.name] : [])),
+    );
+    const warn = (text: string) => this.#current.host.notice("warning", text);
     const { lists, problems } = await askOtherAgents(running, warn);
     this.#others = new Map([...this.#others, ...lists]);
     return problems;
   }
 
-  open(target: SessionTarget): ConversationSession {
+  open(target: SessionTarget): Conversation {
     const open = this.#openHere(target);
-    const session = open ?? this.#begin(this.#optionsFor(target), forked(target), target.kind === "copy");
+    const session =
+      open ?? this.#begin(this.#optionsFor(target), this.#forked(target), target.kind === "copy");
     if (open === undefined) this.#choose(session, target);
-    this.show(session);
-    return session;
+    this.show(session.shown);
+    return session.shown;
   }
 
-  show(session: ConversationSession): void {
-    const shown = this.#sessions.find((each) => each === session);
-    if (shown === undefined) throw new Error("this session is not open in this conversation");
-    if (shown === this.#current) return;
-    this.#current = shown;
-    this.#emit({ kind: "shown", session: shown });
+  show(session: Conversation): void {
+    const running = this.#sessions.find(({ shown }) => shown === session);
+    if (running === undefined) throw new Error("this session is not open in this conversation");
+    if (running === this.#current) return;
+    this.#current = running;
+    this.#emit({ kind: "shown", session });
   }
 
   async exported(target: SessionTarget, format: ExportFormat): Promise<string> {
-    const open = this.#openHere(target);
-    if (open !== undefined) return open.exported(format);
+    const open = this.#openHere(target)?.host;
+    await open?.stored();
     const { exportedSession } = await import("./open-hosted.ts");
-    const session = { ...this.#given, history: this.#history };
-    return exportedSession(target.kind === "kept" ? target.id : undefined, session, format);
+    const id = target.kind === "kept" ? target.id : open?.historyId;
+    return exportedSession(id, { ...this.#given, history: this.#history }, format);
   }
 
   async findFiles(query: string, signal: AbortSignal): Promise<readonly string[]> {
-    const { cwd } = this.#current;
+    const { cwd } = this.current;
     const files = this.#files.get(cwd) ?? new WorkspaceFiles(cwd);
     this.#files.set(cwd, files);
     return files.find(query, signal);
@@ -155,43 +164,57 @@ class ChatConversation implements Conversation {
     this.#closing ??= (async () => {
       this.#leaving.abort();
       this.#draft.close();
-      await Promise.allSettled(this.#sessions.map((session) => session.close()));
+      await Promise.allSettled(this.#sessions.map(({ host }) => host.close()));
       await this.#history?.close();
     })();
     return this.#closing;
   }
 
-  #begin(options: LiveOptions, forks?: ChatSession, copies = false): ChatSession {
+  #begin(options: LiveOptions, forks?: RunningSession, copies = false): RunningSession {
     const { secrets, changes } = this.#given;
     const key = `session-${++this.#count}`;
     const watchMode = modeWatch();
-    const session: ChatSession = new ChatSession({
-      key,
-      options,
-      secrets,
-      history: this.#history,
-      forks,
-      copies,
+    const opening = { options, secrets, history: this.#history, forks: forks?.host, copies };
+    const original = forks?.shown.title;
+    const host: SessionHost = new SessionHost({
+      cwd: options.cwd,
+      agent: forks?.host.agent?.facts ?? agentFacts(options, undefined),
+      title: original === undefined ? undefined : `${original} (copy)`,
+      setsTitle: forks !== undefined || copies,
+      keepsId: !copies,
+      // this process has the only conversation, which is never cut
+      keptChars: 0,
+      redacted: this.#redacted,
+      async open(session, found) {
+        // loaded after the first paint
+        const { openHosted } = await import("./open-hosted.ts");
+        return openHosted(session, opening, found);
+      },
+      problem: async (error) => (await import("./session-problem.ts")).sessionProblem(error),
       changes: (cwd, isContinued) =>
         changes?.({
           key,
           isContinued,
           roots: [cwd, ...options.extraRoots],
-          session: () => session.historyId,
-          notice: (text) => session.notice("info", text),
+          session: () => host.historyId,
+          notice: (text) => host.notice("info", text),
         }),
-      emit: (event) => {
-        this.#emit(event);
-        watchMode(session);
-      },
-      redacted: this.#redacted,
-      unsentChanged: () => this.#draft.changed(),
-      sent: (text) => this.#prompts.add(text),
+      changed: (session) => watchMode(session),
     });
-    this.#sessions = [...this.#sessions, session];
+    const shown = openConversation(host, {
+      key,
+      safe: { line: safeLine, text: safeText },
+      runShell: userShell(),
+      onUnsent: () => this.#draft.changed(),
+      onSent: (text) => this.#prompts.add(text),
+      onError: (error) => host.notice("error", error instanceof Error ? error.message : String(error)),
+    });
+    const running = { host, shown };
+    this.#sessions = [...this.#sessions, running];
+    shown.onEvent((event) => this.#emit({ ...event, session: shown }));
     // after the first paint
-    setImmediate(() => void session.start());
-    return session;
+    setImmediate(() => void host.start());
+    return running;
   }
 
   #emit(event: ConversationEvent): void {
@@ -204,31 +227,31 @@ class ChatConversation implements Conversation {
   }
 
   /** What was written for a session that could not be opened is for this one. */
-  #choose(session: ChatSession, target: SessionTarget): void {
+  #choose({ shown }: RunningSession, target: SessionTarget): void {
     const from = this.#current;
-    this.#chosen.set(session, { from, target });
-    if (from.phase !== "failed") return;
-    session.draft = from.draft;
-    from.draft = "";
+    this.#chosen.set(shown, { from, target });
+    if (from.shown.phase !== "failed") return;
+    shown.draft = from.shown.draft;
+    from.shown.draft = "";
   }
 
   /** One that could not be opened ends when there is another. */
-  #opened(session: ConversationSession): void {
+  #opened(session: Conversation): void {
     const { from } = this.#chosen.get(session) ?? {};
     this.#chosen.delete(session);
-    if (from?.phase === "failed") void from.close();
+    if (from?.shown.phase === "failed") void from.host.close();
   }
 
   /** Closes a session that was chosen and could not be opened, and shows the one before it. */
-  #goBack(failed: ConversationSession): boolean {
+  #goBack(failed: Conversation): boolean {
     const { from, target } = this.#chosen.get(failed) ?? {};
     this.#chosen.delete(failed);
     if (from === undefined || !this.#sessions.includes(from) || this.#closing !== undefined) return false;
     const { problem, queue, draft } = failed;
-    from.draft = [from.draft, ...queue.map(({ text }) => text), draft]
+    from.shown.draft = [from.shown.draft, ...queue.map(({ text }) => text), draft]
       .filter((text) => text.trim() !== "")
       .join("\n\n");
-    if (this.#current === failed) this.show(from);
+    if (this.current === failed) this.show(from.shown);
     const [message = "it could not be opened", ...more] = [
       problem?.message,
       problem?.stderr,
@@ -236,18 +259,18 @@ class ChatConversation implements Conversation {
     ].filter((text) => text !== undefined);
     void failed.close();
     if (problem?.isInUse === true && target?.kind === "kept") void this.#offerCopy(from, target.id, message);
-    else from.notice("error", [message, ...more].join("\n"));
+    else from.host.notice("error", [message, ...more].join("\n"));
     return true;
   }
 
   /** Of a session that is in use elsewhere. */
-  async #offerCopy(from: ChatSession, id: string, why: string): Promise<void> {
+  async #offerCopy(from: RunningSession, id: string, why: string): Promise<void> {
     const { signal } = this.#leaving;
-    if (await from.asked.confirm([why], "Open a copy of it?", signal)) this.open({ kind: "copy", id });
+    if (await from.host.asked.confirm([why], "Open a copy of it?", signal)) this.open({ kind: "copy", id });
   }
 
   /** The first session may be in use, too. It is said once. */
-  #offerOwnCopy({ problem }: ConversationSession): void {
+  #offerOwnCopy({ problem }: Conversation): void {
     const { isInUse, historyId } = problem ?? {};
     if (isInUse !== true || historyId === undefined || problem === this.#offered) return;
     this.#offered = problem;
@@ -258,26 +281,33 @@ class ChatConversation implements Conversation {
     );
   }
 
-  #forget(closed: ConversationSession): void {
+  #forget(closed: Conversation): void {
     if (this.#closing === undefined && this.#sessions.length > 1)
-      this.#sessions = this.#sessions.filter((each) => each !== closed);
+      this.#sessions = this.#sessions.filter(({ shown }) => shown !== closed);
     const [last = this.#current] = this.#sessions.slice(-1);
-    if (closed === this.#current && last !== closed) this.show(last);
+    if (closed === this.current && last.shown !== closed) this.show(last.shown);
   }
 
   #unsent(): string {
-    const texts = this.#sessions.flatMap(({ unsent }) => unsent);
+    const texts = this.#sessions.flatMap(({ shown }) => shown.unsent);
     return texts.filter((text) => text.trim() !== "").join("\n\n");
   }
 
   /** One that is open already. */
-  #openHere(target: SessionTarget): ChatSession | undefined {
+  #openHere(target: SessionTarget): RunningSession | undefined {
     return this.#sessions.find(
-      (each) =>
-        (target.kind === "live" && each === target.session) ||
-        (target.kind === "kept" && each.historyId === target.id) ||
-        (target.kind === "listed" && each.sessionId === target.sessionId && each.agent.name === target.agent),
+      ({ shown }) =>
+        (target.kind === "live" && shown === target.session) ||
+        (target.kind === "kept" && shown.historyId === target.id) ||
+        (target.kind === "listed" &&
+          shown.sessionId === target.sessionId &&
+          shown.agent.name === target.agent),
     );
+  }
+
+  /** The session to copy. */
+  #forked(target: SessionTarget): RunningSession | undefined {
+    return target.kind === "fork" ? this.#sessions.find(({ shown }) => shown === target.of) : undefined;
   }
 
   #optionsFor(target: SessionTarget): LiveOptions {
@@ -298,7 +328,7 @@ class ChatConversation implements Conversation {
           isCwdGiven: true,
         };
       case "new": {
-        const { agent, cwd = this.#current.cwd } = target;
+        const { agent, cwd = this.current.cwd } = target;
         const isSame = agent === undefined || agent === options.agent;
         return { ...(isSame ? again : { ...other, agent }), cwd, isCwdGiven: true };
       }
@@ -308,9 +338,4 @@ class ChatConversation implements Conversation {
         return again;
     }
   }
-}
-
-/** The session to copy. */
-function forked(target: SessionTarget): ChatSession | undefined {
-  return target.kind === "fork" && target.of instanceof ChatSession ? target.of : undefined;
 }

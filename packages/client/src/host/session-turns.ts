@@ -2,14 +2,20 @@
 // has a turn, whatever it works on.
 
 import type { ContentBlock, Entry, Prompt, PromptResult, SessionUpdate } from "@parley/acp";
-import type { AttachedText } from "@parley/client";
-import type { ManagedPrompt, ManagedSession } from "@parley/client/internal";
-import type { LateUpdates } from "../../live/late-updates.ts";
-import { modelWait } from "../../printers/model-wait.ts";
-import { safeLine } from "../../terminal/sanitise.ts";
-import type { ChatInput, ConversationSession, Notice, QueuedPrompt, TurnSummary } from "./conversation.ts";
-import type { ConversationAgent } from "./conversation-agent.ts";
-import { ConversationQueue } from "./conversation-queue.ts";
+import { modelWait } from "../conversation/model-wait.ts";
+import type {
+  ChatInput,
+  Notice,
+  QueuedPrompt,
+  RunningTurn,
+  TurnSummary,
+} from "../conversation/session-link.ts";
+import type { ManagedPrompt } from "../managed/managed-prompt.ts";
+import type { ManagedSession } from "../managed/managed-session.ts";
+import type { AttachedText } from "../prompt-input/attached-text.ts";
+import type { LateUpdates } from "./late-updates.ts";
+import type { SessionAgent } from "./session-agent.ts";
+import { WaitingPrompts } from "./waiting-prompts.ts";
 
 /** Finds out what a turn changed. */
 export interface TurnChanges {
@@ -26,7 +32,7 @@ export interface TurnChanges {
 export interface TurnHost {
   changes(): TurnChanges | undefined;
   /** Undefined while nothing can be sent. */
-  ready(): { readonly host: ConversationAgent; readonly session: ManagedSession } | undefined;
+  ready(): { readonly agent: SessionAgent; readonly session: ManagedSession } | undefined;
   /** The turn or the queue has changed. */
   changed(): void;
   /** For how long the user was asked, until now. */
@@ -42,7 +48,7 @@ const workStates: ReadonlySet<string> = new Set(["running", "requires_action"]);
 
 export class SessionTurns {
   readonly #host: TurnHost;
-  readonly #queue = new ConversationQueue();
+  readonly #queue = new WaitingPrompts();
   readonly #told: AttachedText[] = [];
   #preparing: readonly string[] = [];
   /** Not in the transcript yet. */
@@ -51,7 +57,7 @@ export class SessionTurns {
   readonly #steering = new Map<ChatInput, Prompt>();
   /** Those and the ones that it works on. */
   readonly #steered = new Set<Prompt>();
-  #turn: ConversationSession["turn"];
+  #turn: RunningTurn | undefined;
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
   /** Whether the agent has worked on the prompt. */
@@ -68,7 +74,7 @@ export class SessionTurns {
     this.#host = host;
   }
 
-  get turn(): ConversationSession["turn"] {
+  get turn(): RunningTurn | undefined {
     return this.#turn;
   }
 
@@ -137,7 +143,7 @@ export class SessionTurns {
       this.send(input);
       return "sent";
     }
-    if (ready.host.agent.running?.capabilities.steer === true && !this.#turn.isCancelling) {
+    if (ready.agent.connection?.capabilities.steer === true && !this.#turn.isCancelling) {
       const told = this.#takeTold();
       const content = await this.#content(input, ready, told);
       if (!this.#isRunning()) {
@@ -275,7 +281,7 @@ export class SessionTurns {
         this.#prompt = undefined;
         result = (await this.#restOfWork(ready)) ?? result;
         // what the user said beside a no
-        const text = ready.host.agent.takeUnsaid(ready.session.sessionId);
+        const text = ready.agent.takeUnsaid(ready.session.sessionId);
         if (text === undefined || this.#turn?.isCancelling !== false) break;
         result = await this.#answer(ready, [{ type: "text", text }]);
       }
@@ -320,7 +326,7 @@ export class SessionTurns {
 
   /** Returns the result if it is no error. */
   async #failed(error: unknown, input: ChatInput | undefined): Promise<PromptResult | undefined> {
-    const { isCrash, isTaken, isUnsent } = await import("./session-problem.ts");
+    const { isCrash, isTaken, isUnsent } = await import("./session-end.ts");
     if (isTaken(error)) {
       // it goes on elsewhere, which the session says
       this.#queue.hold();
@@ -342,21 +348,21 @@ export class SessionTurns {
 
   async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
     if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
-    const { lateMs } = ready.host.agent.target.entry.traits ?? {};
-    const late = lateMs === undefined || lateMs === 0 ? undefined : await this.#lateUpdates();
+    const { lateMs } = ready.agent;
+    const late = lateMs === 0 ? undefined : await this.#lateUpdates();
     late?.begin();
     const prompt = ready.session.prompt(content);
     this.#prompt = prompt;
     this.#prepared();
     const result = await prompt.result;
     // version 2 reports the end of a turn after its updates
-    if (ready.host.agent.running?.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
+    if (ready.agent.facts.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
     return result;
   }
 
   /** Some agents send the end of their text after their answer; the next prompt would come between. */
   async #lateUpdates(): Promise<LateUpdates> {
-    const { LateUpdates } = await import("../../live/late-updates.ts");
+    const { LateUpdates } = await import("./late-updates.ts");
     this.#late ??= new LateUpdates();
     return this.#late;
   }
@@ -370,19 +376,19 @@ export class SessionTurns {
 
   async #content(
     input: ChatInput,
-    { host, session }: Ready,
+    { agent, session }: Ready,
     told: readonly AttachedText[],
   ): Promise<readonly ContentBlock[]> {
-    const { promptBlocks } = await import("./prompt-blocks.ts");
-    const accepts = host.agent.running?.capabilities;
+    const { promptBlocks } = await import("../prompt-input/prompt-blocks.ts");
+    const accepts = agent.connection?.capabilities;
     if (accepts === undefined) throw new Error("the agent has not been started");
     const { content, notes } = await promptBlocks(input, told, { cwd: session.cwd, accepts });
-    for (const note of notes) this.#host.notice("info", safeLine(note));
+    for (const note of notes) this.#host.notice("info", note);
     return content;
   }
 
   #complain(error: unknown): void {
-    this.#host.notice("error", safeLine(error instanceof Error ? error.message : String(error)));
+    this.#host.notice("error", error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -1,0 +1,285 @@
+// The seam between a session host and a conversation: commands go in, and everything that is shown comes out.
+
+import type {
+  EditionName,
+  ElicitationRequest,
+  ElicitationResponse,
+  Entry,
+  PromptResult,
+  SessionConfigOption,
+  SessionUpdate,
+} from "@parley/acp";
+import type { AvailableCommand, JsonValue } from "@parley/acp/model";
+import type { Author } from "@parley/acp/store";
+import type { PermissionReply, ShownPermission } from "../gate/permission-question.ts";
+import type { LoginCommand, LoginMethod, LoginVariable } from "../managed/login-method.ts";
+import type { AttachedText } from "../prompt-input/attached-text.ts";
+
+/**
+ * A session host as a conversation sees it. The host is the authority: it runs the agent, and has the queue and the
+ * questions. In the same process a host is its own link. Elsewhere, a link carries both calls as JSON.
+ */
+export interface SessionLink {
+  /**
+   * Sends a command. The same key again, with the same content, is the same command, and returns the same outcome.
+   * Rejects with ConnectionError if the link was cut: send it again, with the same key.
+   */
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<Outcomes[Kind]>;
+  /**
+   * Calls the listener with the state of the session, then with each entry after the cursor and each change of the state, in order.
+   * Without a cursor, it begins with the first entry that the host still has.
+   */
+  tail(cursor: string | undefined, listener: (event: TailEvent) => void): Tail;
+}
+
+/** A tail that runs. */
+export interface Tail {
+  /** Whether the listener is behind: the agent is not read meanwhile. It ends by itself if it is not repeated. */
+  hold(isBehind: boolean): void;
+  /** The listener is not called any more. */
+  stop(): void;
+}
+
+/** What a tail reports. New kinds may be added: give a `switch` a `default:`. */
+export type TailEvent =
+  /** Entries, and the cursor after them. `isPast`: they were there before the tail began. */
+  | {
+      readonly kind: "entries";
+      readonly entries: readonly Entry[];
+      readonly cursor: string;
+      readonly isPast?: true;
+    }
+  /** The fields of the status that have changed; null: the field has no value any more. The first one has all of them. */
+  | { readonly kind: "status"; readonly status: StatusPatch }
+  /** The host does not have what follows the cursor: forget all entries. */
+  | { readonly kind: "reset" }
+  /** The link was cut. Call `tail` again, with the last cursor. */
+  | { readonly kind: "cut" };
+
+/** The changed fields of a status. */
+export type StatusPatch = { readonly [Field in keyof SessionStatus]?: SessionStatus[Field] | null };
+
+/** The state of a session that is not in its log: what its host is doing. Plain JSON. */
+export interface SessionStatus {
+  /** The agent, as far as it is known. */
+  readonly agent: AgentFacts;
+  /** "starting": prompts wait. "failed": it did not start. "crashed": it ended; `restart` brings it back. */
+  readonly phase: "starting" | "ready" | "failed" | "crashed" | "closed";
+  /** What it waits for while it starts, or why it is silent. */
+  readonly progress?: string | undefined;
+  /** Why it failed or crashed. */
+  readonly problem?: SessionProblem | undefined;
+  /** The folder that the agent works in. */
+  readonly cwd: string;
+  /** The branch of the repository, if there is one. */
+  readonly branch?: string | undefined;
+  /** How the agent or its commands are confined. Empty until the agent is known. */
+  readonly sandbox: string;
+  /** The title, until the log has one. */
+  readonly title?: string | undefined;
+  /** The id of the session in the history. */
+  readonly historyId?: string | undefined;
+  /** The agent's id of the session. */
+  readonly sessionId?: string | undefined;
+  /** The options of the agent. */
+  readonly options: readonly SessionConfigOption[];
+  /** The commands of the agent. */
+  readonly commands: readonly AvailableCommand[];
+  /** The turn that runs. */
+  readonly turn?: RunningTurn | undefined;
+  /** Prompts that wait for the end of the turn, in order. After a cancel they wait for the next prompt, which goes first. */
+  readonly queue: readonly QueuedPrompt[];
+  /** The prompt that is on its way and is not in the log yet. */
+  readonly sending: readonly string[];
+  /** Messages for the running turn that the agent has not taken yet. */
+  readonly steering: readonly string[];
+  /** Everything that the agent does not have yet. */
+  readonly unsent: readonly string[];
+  /** Questions without an answer, oldest first. */
+  readonly questions: readonly HostQuestion[];
+}
+
+/** A turn that runs. */
+export interface RunningTurn {
+  /** In milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Whether it was stopped, and has not ended yet. */
+  readonly isCancelling: boolean;
+  /** The model cannot answer now, and the agent asks it again. */
+  readonly wait?: ModelWait | undefined;
+}
+
+/** A pause of an agent whose model cannot answer now. */
+export interface ModelWait {
+  /** The number of the attempt that follows, from 2. */
+  readonly attempt: number;
+  /** How many attempts there are at most. */
+  readonly of: number;
+  /** When it follows, in milliseconds since 1970. */
+  readonly until: number;
+  /** Why there is a pause, in the words of the agent. */
+  readonly reason: string;
+}
+
+/** The agent of a session. */
+export interface AgentFacts {
+  /** As the user names it. */
+  readonly name: string;
+  /** For questions: as the user names it or, if that is an address, as it names itself. */
+  readonly asker: string;
+  /** As it names itself, with its version. */
+  readonly title: string | undefined;
+  /** The edition of the protocol that it speaks. */
+  readonly edition: EditionName | undefined;
+  /** Whether it takes images, messages during a turn, forks. */
+  readonly accepts: { readonly images: boolean; readonly steering: boolean; readonly forks: boolean };
+}
+
+/** Why a session failed or crashed. */
+export interface SessionProblem {
+  /** What happened. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  /** The end of what the agent wrote to stderr. */
+  readonly stderr?: string;
+  /** What the session is instead of crashed or failed, in a word or two. */
+  readonly status?: string;
+  /** Somebody else uses the session: a copy of it can be opened. */
+  readonly isInUse?: boolean;
+  /** The id of that session in the history, if it has one. */
+  readonly historyId?: string;
+}
+
+/** A prompt that waits. */
+export interface QueuedPrompt {
+  /** The id, for `unqueue` and `move`. */
+  readonly id: string;
+  /** Its text. */
+  readonly text: string;
+}
+
+/** The input of the user. */
+export interface ChatInput {
+  /** The text, with `@FILE` mentions. */
+  readonly text: string;
+  /** Images that were pasted, in the order of their marks `[image N]` in the text. */
+  readonly images?: readonly PastedImage[];
+}
+
+/** An image that was pasted. */
+export interface PastedImage {
+  /** Such as "image/png". */
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+/** A sentence of the host for the transcript. */
+export interface Notice {
+  /** How much it matters. */
+  readonly level: "info" | "warning" | "error";
+  /** One sentence or several lines. */
+  readonly text: string;
+}
+
+/** The result and the effects of a turn. */
+export interface TurnSummary {
+  /** How it ended. */
+  readonly result: PromptResult;
+  /** Without the time in which the user was asked. */
+  readonly durationMs: number;
+  /** The files that changed, as far as a snapshot knows. */
+  readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };
+}
+
+/** The names of the entries of kind "extension" that a host writes. */
+export const noticeEntry = "_parley.dev/notice";
+export const turnEntry = "_parley.dev/turn";
+
+/** The data of a question that somebody has to answer, with the command `answer`. */
+export type HostQuestion = {
+  /** The id to answer with. */
+  readonly id: string;
+  /** The agent's id of the session that asks; that of a subagent has another one. */
+  readonly sessionId?: string | undefined;
+  /** The tool call that it is about. */
+  readonly toolCallId?: string | undefined;
+} & (
+  | { readonly kind: "permission"; readonly question: ShownPermission }
+  | { readonly kind: "elicitation"; readonly question: ShownElicitation }
+  | { readonly kind: "login"; readonly methods: readonly LoginMethod[] }
+  | { readonly kind: "credential"; readonly variable: LoginVariable }
+  /** A command that needs a terminal. Answer with its exit code. */
+  | { readonly kind: "terminal"; readonly command: LoginCommand }
+  /** Trust in the folder, a prompt to send again, a lost session. */
+  | { readonly kind: "confirm"; readonly lines: readonly string[]; readonly ask: string }
+);
+
+/** A form for the user to fill in, or an address to visit. `host` is the host of the address, for display. */
+export type ShownElicitation =
+  | Extract<ElicitationRequest, { mode: "form" }>
+  | (Extract<ElicitationRequest, { mode: "url" }> & { readonly host: string });
+
+/** The answers, by the kind of the question. Undefined: nobody decided. */
+export interface Answers {
+  readonly permission: PermissionReply;
+  readonly elicitation: ElicitationResponse;
+  readonly login: string | undefined;
+  readonly credential: string | undefined;
+  readonly terminal: number;
+  readonly confirm: boolean;
+}
+
+/** The content of each command. */
+interface Commands {
+  /** Sends a prompt, or queues it while a turn runs. A crashed or failed agent is started again first. */
+  readonly prompt: { readonly input: ChatInput };
+  /** Gives it to the running turn. An agent that cannot take it is cancelled and gets it as the next prompt. */
+  readonly steer: { readonly input: ChatInput };
+  /** Takes a waiting prompt out of the queue. */
+  readonly unqueue: { readonly id: string };
+  /** Moves a waiting prompt by so many places. */
+  readonly move: { readonly id: string; readonly by: number };
+  /** Text for the agent beside the next prompt. */
+  readonly tell: { readonly told: AttachedText };
+  /** Stops the turn; what waits is held. `isForced`: ends the agent if it does not stop. */
+  readonly cancel: { readonly isForced?: boolean };
+  readonly answer: { readonly questionId: string; readonly answer: Answers[keyof Answers] };
+  readonly configure: { readonly configId: string; readonly value: JsonValue };
+  readonly rename: { readonly title: string };
+  /** Starts a crashed or failed agent again. */
+  readonly restart: object;
+  /** Appends what the front end did itself, such as a command of the user. */
+  readonly show: { readonly update: SessionUpdate };
+  readonly close: object;
+}
+
+/** The outcome of each command. */
+interface Outcomes extends Record<Exclude<keyof Commands, "steer" | "unqueue">, object> {
+  readonly steer: { readonly how: "steered" | "resent" | "sent" };
+  /** Empty if it does not wait any more. */
+  readonly unqueue: { readonly input?: ChatInput };
+}
+
+/** The kinds of commands. */
+export type CommandKind = keyof Commands;
+
+/** What every command has: a key, which its sender chooses, and who sends it. */
+export interface CommandBase {
+  /** A command that is sent again with the same key is the same command. */
+  readonly key: string;
+  /** Absent: the one local user. */
+  readonly author?: Author;
+}
+
+/** A command of one kind. */
+export type CommandOf<Kind extends CommandKind> = {
+  readonly [Each in Kind]: CommandBase & { readonly kind: Each } & Commands[Each];
+}[Kind];
+
+/** A command for a host. */
+export type SessionCommand = CommandOf<CommandKind>;
+
+/** The outcome of a command of this kind. */
+export type OutcomeOf<Kind extends CommandKind> = Outcomes[Kind];

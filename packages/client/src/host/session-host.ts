@@ -1,0 +1,410 @@
+// The authority over a session: it runs the agent, has the queue and the questions, and alone appends entries.
+
+import type { Entry, SessionUpdate } from "@parley/acp";
+import type { JsonValue } from "@parley/acp/model";
+import type { EntryBody } from "@parley/acp/store";
+import {
+  type AgentFacts,
+  type ChatInput,
+  type CommandKind,
+  type CommandOf,
+  type Notice,
+  noticeEntry,
+  type OutcomeOf,
+  type SessionCommand,
+  type SessionLink,
+  type SessionProblem,
+  type SessionStatus,
+  type Tail,
+  type TailEvent,
+  turnEntry,
+} from "../conversation/session-link.ts";
+import { separateCalls } from "../history/separate-calls.ts";
+import { CommandKeys } from "./command-keys.ts";
+import { gitBranch } from "./git-branch.ts";
+import { HostQuestions } from "./host-questions.ts";
+import { HostTails } from "./host-tails.ts";
+import { ResentPrompts } from "./resent-prompts.ts";
+import type { KnownSession, OpenedSession, SessionAgent } from "./session-agent.ts";
+import { SessionTurns, type TurnChanges } from "./session-turns.ts";
+
+/** What a session host is made of. */
+export interface SessionHostOptions {
+  /** The folder, until the session is found. */
+  readonly cwd: string;
+  /** The agent, until it is found. */
+  readonly agent: AgentFacts;
+  /** The title, until the session has one. */
+  readonly title?: string | undefined;
+  /** Whether the title is given to the session when it is open: that of a copy. */
+  readonly setsTitle?: boolean | undefined;
+  /** Whether the session is known under the id that it is found with. Not that of the original of a copy. */
+  readonly keepsId?: boolean | undefined;
+  /**
+   * Finds the session, starts its agent and opens it there. `found` is called when agent and session are known. Past entries
+   * go to `session.past`, later ones to `session.heard`. Rejects with an error that a user can read.
+   */
+  open(session: SessionHost, found: (session: KnownSession) => void): Promise<OpenedSession>;
+  /** Finds out what a turn changed. Called once, when the folder of the session is known. */
+  changes?(cwd: string, isContinued: boolean): TurnChanges | undefined;
+  /** Calls back with the text without known secrets, in the order of the calls. */
+  redacted?(text: string, use: (text: string) => void): void;
+  /** What is told about an error that ends the agent or keeps it from starting. */
+  problem(error: unknown): Promise<SessionProblem>;
+  /** The status has changed. */
+  changed?(session: SessionHost): void;
+  /** How many characters of entries are kept for conversations that begin later or were cut. Default 8 Mi. */
+  readonly keptChars?: number | undefined;
+}
+
+const defaultKeptChars = 8 * 1024 * 1024;
+
+export class SessionHost implements SessionLink {
+  readonly asked = new HostQuestions(() => this.#changed());
+  readonly #given: SessionHostOptions;
+  readonly #tails: HostTails;
+  readonly #keys = new CommandKeys();
+  readonly #turns: SessionTurns;
+  readonly #resent = new ResentPrompts();
+  readonly #separate = separateCalls();
+  /** The agent's ids of its subagents. */
+  readonly #subagents = new Set<string>();
+  #isEmpty = true;
+  #phase: SessionStatus["phase"] = "starting";
+  #problem: SessionProblem | undefined;
+  #progress: string | undefined;
+  #agent: SessionAgent | undefined;
+  #opened: OpenedSession | undefined;
+  #historyId: string | undefined;
+  #cwd: string;
+  #branch: string | undefined;
+  #title: string | undefined;
+  #changes: TurnChanges | undefined;
+
+  constructor(given: SessionHostOptions) {
+    this.#given = given;
+    this.#cwd = given.cwd;
+    this.#title = given.title;
+    this.#branch = gitBranch(this.#cwd);
+    const { keptChars = defaultKeptChars } = given;
+    this.#tails = new HostTails({ keptChars, hold: (isBehind) => this.#agent?.hold(isBehind) });
+    this.#turns = new SessionTurns({
+      changes: () => this.#changes,
+      ready: () => {
+        const { session } = this.#opened ?? {};
+        const agent = this.#agent;
+        const isReady = this.#phase === "ready" && session !== undefined && agent !== undefined;
+        return isReady ? { agent, session } : undefined;
+      },
+      changed: () => this.#changed(),
+      waitedMs: () => this.asked.waitedMs,
+      notice: (level, text) => this.notice(level, text),
+      crashed: (error) => this.#failed("crashed", error),
+      ended: (summary) => {
+        this.#progress = undefined;
+        this.#branch = gitBranch(this.#cwd);
+        // as: plain JSON
+        this.#own({ kind: "extension", name: turnEntry, value: summary as unknown as JsonValue });
+      },
+    });
+    this.#changed();
+  }
+
+  // ---- for conversations
+
+  submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<OutcomeOf<Kind>> {
+    // as: a command of one kind is one of all, and its outcome is that of this kind
+    return this.#keys.once(command, () => this.#carryOut(command as SessionCommand)) as Promise<
+      OutcomeOf<Kind>
+    >;
+  }
+
+  tail(cursor: string | undefined, listener: (event: TailEvent) => void): Tail {
+    return this.#tails.tail(cursor, listener);
+  }
+
+  async #carryOut(command: SessionCommand): Promise<OutcomeOf<CommandKind>> {
+    switch (command.kind) {
+      case "prompt":
+        this.#send(command.input);
+        break;
+      case "steer":
+        this.#checkOpen();
+        return { how: await this.#turns.steer(command.input) };
+      case "unqueue": {
+        const input = this.#turns.unqueue(command.id);
+        return input === undefined ? {} : { input };
+      }
+      case "move":
+        this.#turns.move(command.id, command.by);
+        break;
+      case "tell":
+        this.#turns.tell(command.told);
+        break;
+      case "cancel":
+        if (command.isForced === true) await this.#turns.force();
+        else this.#turns.cancel();
+        break;
+      case "answer":
+        this.asked.answer(command.questionId, command.answer);
+        break;
+      case "configure":
+        await this.#configure(command.configId, command.value);
+        break;
+      case "rename":
+        await this.rename(command.title);
+        break;
+      case "restart":
+        await this.#restart();
+        break;
+      case "show":
+        this.ownUpdate(command.update);
+        break;
+      case "close":
+        await this.close();
+        break;
+      default:
+        throw new Error(`this host does not know the command ${JSON.stringify(command satisfies never)}`);
+    }
+    return {};
+  }
+
+  #send(input: ChatInput): void {
+    this.#checkOpen();
+    this.#title ??= input.text.replaceAll(/\s+/g, " ").trim().slice(0, 80);
+    this.#turns.send(input);
+    if (this.#phase === "failed" || this.#phase === "crashed") void this.#restart();
+  }
+
+  async #configure(configId: string, value: JsonValue): Promise<void> {
+    const { session } = this.#opened ?? {};
+    if (session === undefined) throw new Error("the agent has not been started yet");
+    await session.setConfigOption(configId, value);
+    this.#changed();
+  }
+
+  async rename(title: string): Promise<void> {
+    const { session, agent } = this.#opened ?? {};
+    if (agent?.connection?.capabilities.setTitle === true) await session?.setTitle(title);
+    this.ownUpdate({ sessionUpdate: "session_info_update", title });
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#phase === "failed") {
+      // a second call finds it started
+      this.#set("starting");
+      await this.#agent?.leave(this);
+      this.#agent = undefined;
+      return this.start();
+    }
+    if (this.#phase !== "crashed") return;
+    this.#set("starting");
+    try {
+      await this.#opened?.session.activate();
+      this.#set("ready");
+      this.#turns.pump();
+    } catch (error) {
+      await this.#failed("crashed", error);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#phase === "closed") return;
+    this.#set("closed");
+    this.#turns.stop();
+    this.asked.withdrawAll();
+    // an agent with other sessions goes on
+    const shared = this.#opened?.session.close().catch(() => undefined);
+    await this.#agent?.leave(this);
+    await shared;
+  }
+
+  #checkOpen(): void {
+    if (this.#phase === "closed") throw new Error("this session is closed; open another one");
+  }
+
+  // ---- for the agent
+
+  get phase(): SessionStatus["phase"] {
+    return this.#phase;
+  }
+
+  get options(): SessionStatus["options"] {
+    return this.#opened?.session.configOptions ?? [];
+  }
+
+  get agent(): SessionAgent | undefined {
+    return this.#agent;
+  }
+
+  /** The agent's id of it. */
+  get sessionId(): string | undefined {
+    return this.#opened?.session.sessionId;
+  }
+
+  get historyId(): string | undefined {
+    return this.#historyId;
+  }
+
+  /** Resolves when everything so far is stored. */
+  async stored(): Promise<void> {
+    await this.#opened?.stored?.();
+  }
+
+  /** Whether nothing was said yet. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
+  }
+
+  /** Whether the session has a subagent with this id. */
+  hasSubagent(sessionId: string): boolean {
+    return this.#subagents.has(sessionId);
+  }
+
+  /** Starts the agent. It never rejects: a failure is the phase "failed". */
+  async start(): Promise<void> {
+    this.#set("starting");
+    try {
+      const opened = await this.#given.open(this, (found) => this.#found(found));
+      this.#agent = opened.agent;
+      this.#opened = opened;
+      this.#historyId = opened.historyId ?? this.#historyId;
+      // a copy that cannot be renamed is a copy all the same
+      if (this.#given.setsTitle && this.#title) await this.rename(this.#title).catch(() => undefined);
+      this.#set("ready");
+      this.#turns.pump();
+    } catch (error) {
+      await this.#failed("failed", error);
+    }
+  }
+
+  #found({ agent, cwd, title, historyId, isContinued }: KnownSession): void {
+    const { setsTitle, keepsId = true } = this.#given;
+    this.#agent = agent;
+    this.#cwd = cwd;
+    this.#branch = gitBranch(cwd);
+    this.#changes ??= this.#given.changes?.(cwd, isContinued);
+    if (keepsId) this.#historyId ??= historyId;
+    this.#title ??= title === undefined || !setsTitle ? title : `${title} (copy)`;
+    this.#changed();
+  }
+
+  /** What was said before the session was opened here. */
+  past(entry: Entry): void {
+    this.#entry(entry, true);
+  }
+
+  /** What the agent says. */
+  heard(entry: Entry): void {
+    this.#progress = undefined;
+    this.#turns.heard(entry);
+    this.#entry(entry, false);
+    this.#agent?.heard();
+    if (entry.kind === "update" && stateTags.has(entry.update.sessionUpdate)) this.#changed();
+  }
+
+  #entry(entry: Entry, isPast: boolean): void {
+    const shown = this.#resent.shown(this.#separate(entry), this.#turns.turn?.startedAt);
+    if (shown === undefined) return;
+    if (shown.kind === "update" && shown.update.sessionUpdate === "subagent_update")
+      this.#subagents.add(shown.update.sessionId);
+    this.#isEmpty = false;
+    this.#tails.entry({ ...shown, seq: this.#tails.seq + 1 }, isPast);
+  }
+
+  /** An update of the host itself, or of a front end. */
+  ownUpdate(update: SessionUpdate): void {
+    this.#own({ kind: "update", update });
+  }
+
+  #own(body: EntryBody): void {
+    const entry: Entry = { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
+    this.#tails.entry(entry, false);
+    this.#opened?.record?.(entry);
+  }
+
+  notice(level: Notice["level"], text: string): void {
+    const { redacted = (given, use) => use(given) } = this.#given;
+    redacted(text, (clean) =>
+      this.#own({ kind: "extension", name: noticeEntry, value: { level, text: clean } }),
+    );
+  }
+
+  /** Keeps a file that is about to be written as it is. It never rejects. */
+  async protect(path: string): Promise<void> {
+    await this.#changes?.protect(path);
+  }
+
+  /** One line about what it waits for. */
+  waits(text: string | undefined): void {
+    this.#progress = text;
+    this.#changed();
+  }
+
+  /** Its agent has ended, or another client has it: the error has the kind "session_taken" then. */
+  crashed(error: Error): void {
+    // while it works, the end of the prompt says whether the kit could start it again
+    if (this.#phase !== "ready" || (this.#turns.endsWithPrompt && !("kind" in error))) return;
+    this.#turns.hold();
+    void this.#failed("crashed", error);
+  }
+
+  /** The agent was started again, or has the session again. */
+  continued(): void {
+    if (this.#phase === "crashed") this.#set("ready");
+  }
+
+  // ---- the state
+
+  async #failed(phase: "failed" | "crashed", error: unknown): Promise<void> {
+    // closed meanwhile
+    if (this.#phase === "closed") return;
+    const problem = await this.#given.problem(error);
+    const { redacted = (text, use) => use(text) } = this.#given;
+    redacted(JSON.stringify(problem), (text) => {
+      this.asked.withdrawAll();
+      // as: it was made here
+      this.#set(phase, JSON.parse(text) as SessionProblem);
+    });
+  }
+
+  #set(phase: SessionStatus["phase"], problem?: SessionProblem): void {
+    if (this.#phase === "closed") return;
+    this.#phase = phase;
+    this.#problem = problem;
+    this.#progress = undefined;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#tails.status({
+      agent: this.#agent?.facts ?? this.#given.agent,
+      phase: this.#phase,
+      progress: this.#progress,
+      problem: this.#problem,
+      cwd: this.#cwd,
+      branch: this.#branch,
+      sandbox: this.#agent?.sandbox ?? "",
+      title: this.#title,
+      historyId: this.#historyId,
+      sessionId: this.sessionId,
+      options: this.options,
+      commands: this.#opened?.session.availableCommands ?? [],
+      turn: this.#turns.turn,
+      queue: this.#turns.queue,
+      sending: this.#turns.sending,
+      steering: this.#turns.steering,
+      unsent: this.#turns.unsent,
+      questions: this.asked.list,
+    });
+    this.#given.changed?.(this);
+  }
+}
+
+/** Updates after which the options or commands, or the turn, are others. */
+const stateTags: ReadonlySet<string> = new Set([
+  "config_option_update",
+  "available_commands_update",
+  "session_info_update",
+  "state_update",
+]);
