@@ -10,6 +10,7 @@ export {
 } from "./agents/agent-spec.ts";
 export { agentEnvironment } from "./agents/environment.ts";
 export { asksPermission, hasExactTitles, type OwnAgent, readyAgents } from "./agents/ready-agents.ts";
+export { cutText } from "./launch/cut-text.ts";
 export { type FoundProgram, findAgentProgram } from "./launch/find-program.ts";
 export {
   type LaunchedAgent,

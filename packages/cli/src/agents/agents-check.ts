@@ -2,11 +2,12 @@
 
 import { statSync } from "node:fs";
 import { optional } from "@parley/acp/jsonrpc";
+import { editionText } from "@parley/client/host";
 import { type AgentEntry, loginCommandFor } from "@parley/client/launch";
 import { type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { directoryOption, secondsOption, textOption } from "../command/option-values.ts";
 import { progressOnStderr } from "../printers/output.ts";
-import { editionOption, editionText } from "../settings/edition-choice.ts";
+import { editionOption } from "../settings/edition-choice.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";

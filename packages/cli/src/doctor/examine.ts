@@ -6,13 +6,13 @@ import { stderrReason } from "@parley/acp/node";
 import { ModelError } from "@parley/agent";
 import { credentialsFile, openAccount } from "@parley/agent/models";
 import { LaunchError } from "@parley/client";
+import { editionText } from "@parley/client/host";
 import { type AgentEntry, findAgentProgram } from "@parley/client/launch";
 import { toolsText, toolsTodo } from "../agents/check-tools.ts";
 import { probeAgent } from "../agents/probe-agent.ts";
 import { CommandError } from "../command/command.ts";
 import { type Config, checkedConfig, configText } from "../settings/config-file.ts";
 import { configPath, credentialsPath, dataFolder, stateFolder } from "../settings/data-folder.ts";
-import { editionText } from "../settings/edition-choice.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 
 export interface Finding {

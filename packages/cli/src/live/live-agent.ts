@@ -1,10 +1,12 @@
 // An agent with its gate, its rules and its recorded sessions, as `parley run` and `parley chat` both need it.
 
-import type { ElicitationResponse, Entry, RequestContext, UnstableFeatures } from "@parley/acp";
+import type { Entry, UnstableFeatures } from "@parley/acp";
 import { retryKey, trustKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
-import type { Asker, ElicitationQuestion, ManagedAgentEvent } from "@parley/client";
+import type { ManagedAgentEvent } from "@parley/client";
+import type { AgentFacts } from "@parley/client/conversation";
+import type { HostAsker, HostedAgent } from "@parley/client/host";
 import {
   type ManagedConnection,
   type ManagedSession,
@@ -14,23 +16,19 @@ import {
   type SessionRecording,
 } from "@parley/client/internal";
 import { agentEnvironment } from "@parley/client/launch";
-import type { Decision, PermissionAsker } from "@parley/client/policy";
+import type { Decision } from "@parley/client/policy";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { ownVersion } from "../settings/installation.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { isOwnAgent } from "../settings/named-agent.ts";
 import type { TrustedSettings } from "../trust/workspace-trust.ts";
+import { agentFacts, sandboxText } from "./agent-facts.ts";
 import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
 import type { GivenTools } from "./given-tools.ts";
 import type { HistoryOpener } from "./history-opener.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
-
-/** Answers every question of an agent. */
-export interface LiveAsker extends Asker, PermissionAsker {
-  elicit(question: ElicitationQuestion, context: RequestContext): Promise<ElicitationResponse>;
-}
 
 export interface LiveAgentOptions {
   readonly options: LiveOptions;
@@ -38,7 +36,7 @@ export interface LiveAgentOptions {
   readonly secrets: SecretsLoader;
   readonly history: HistoryOpener | undefined;
   /** Absent where nobody can be asked. */
-  readonly asker: LiveAsker | undefined;
+  readonly asker: HostAsker | undefined;
   /** Shows the settings of the folder and asks whether the user trusts them. */
   readonly askTrust?: ((lines: readonly string[]) => Promise<boolean>) | undefined;
   /** How long the agent may take to end a cancelled turn before it is ended. */
@@ -68,7 +66,7 @@ export interface LiveAgentSession extends TakenSession {
   readonly recorder: SessionRecording | undefined;
 }
 
-export class LiveAgent {
+export class LiveAgent implements HostedAgent {
   readonly #given: LiveAgentOptions;
   readonly #recordings: ReturnType<typeof recordSessions> | undefined;
   /** How to record the session that is being opened. */
@@ -90,6 +88,18 @@ export class LiveAgent {
 
   get target(): AgentTarget {
     return this.#target;
+  }
+
+  get facts(): AgentFacts {
+    return agentFacts(this.#given.options, this);
+  }
+
+  get sandbox(): string {
+    return sandboxText(this, this.#given.options);
+  }
+
+  get lateMs(): number {
+    return this.#target.entry.traits?.lateMs ?? 0;
   }
 
   /** Undefined before it has started. */

@@ -3,6 +3,7 @@
 import type { PromptResult, SessionUpdate } from "@parley/acp";
 import { isOfTurn } from "@parley/acp/internal";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
+import { eventReporter, type HostAsker, UnreadOutput } from "@parley/client/host";
 import {
   beginsWork,
   type ManagedConnection,
@@ -12,15 +13,16 @@ import {
 import { CommandError } from "../command/command.ts";
 import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
 import { askerName } from "../live/asker-name.ts";
-import { droppedUpdates, eventReporter, UnreadOutput } from "../live/event-reporter.ts";
 import { checkNew, claimKnown, type HistoryOpener, historyOpener } from "../live/history-opener.ts";
 import { LateHabit } from "../live/late-habit.ts";
-import { LiveAgent, type LiveAsker, modeOf } from "../live/live-agent.ts";
+import { LiveAgent, modeOf } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
 import { describeAgent, isRemote, liveErrorFrom, serverOf } from "../live/start-session.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { painter } from "../terminal/paint.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+import { droppedUpdates } from "./dropped-updates.ts";
 import { EntryForwarder } from "./entry-forwarder.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
@@ -136,7 +138,13 @@ export class PromptRun {
   async #start(target: AgentTarget): Promise<{ agent: LiveAgent; running: ManagedConnection }> {
     const { showsStderr, format, timeoutMs } = this.#options;
     const printer = this.#printer;
-    const report = eventReporter(printer, { isVerbose: showsStderr, timeoutMs });
+    const told = {
+      showsProgress: printer.showsProgress,
+      progress: (text: string) => printer.progress(safeLine(text)),
+      notice: (text: string) => printer.notice(safeLine(text)),
+      stderr: (text: string) => printer.stderr(text),
+    };
+    const report = eventReporter(told, { isVerbose: showsStderr, timeoutMs });
     const asker = await this.#asker(target);
     this.#agent = new LiveAgent({
       options: this.#options,
@@ -165,7 +173,7 @@ export class PromptRun {
   }
 
   /** Questions need a terminal for both input and output. */
-  async #asker({ entry, cwd }: AgentTarget): Promise<LiveAsker | undefined> {
+  async #asker({ entry, cwd }: AgentTarget): Promise<HostAsker | undefined> {
     // process.stdin takes 5 ms to make
     if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
     const { terminalAsker } = await import("./terminal-asker.ts");

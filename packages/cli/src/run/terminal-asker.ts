@@ -1,9 +1,9 @@
 // Asks the user at the terminal, one question at a time.
 
 import type { AgentProblem } from "@parley/client";
+import type { HostAsker } from "@parley/client/host";
 import type { PermissionQuestion } from "@parley/client/policy";
 import { loginAsker } from "../agents/login-asker.ts";
-import type { LiveAsker } from "../live/live-agent.ts";
 import type { RunPrinter } from "../printers/run-printer.ts";
 import { askElicitation } from "../questions/elicitation-questions.ts";
 import type { QuestionSource } from "../questions/permission-answers.ts";
@@ -18,7 +18,7 @@ export function terminalAsker(
   source: QuestionSource,
   paint: Paint,
   printer: Pick<RunPrinter, "pause" | "resume">,
-): LiveAsker {
+): HostAsker {
   let queue: Promise<unknown> = Promise.resolve();
   /** Questions wait for each other. */
   const inTurn =

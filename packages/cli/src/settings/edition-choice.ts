@@ -1,6 +1,5 @@
 // Reads the options that name editions of the protocol, and what a log says is lost between them.
 
-import type { EditionName } from "@parley/acp";
 import type { NamedEdition } from "@parley/dialects";
 import { type Invocation, usageError } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
@@ -32,12 +31,6 @@ function editionOf(given: string, option: string): NamedEdition {
   if (found !== undefined) return found;
   const got = given === "" ? "nothing" : escapedLine(given);
   throw usageError(`--${option}: expected ${editionNames.join(", ")}, got ${got}`, page);
-}
-
-/** An edition in words. */
-export function editionText(edition: EditionName): string {
-  if (edition === "v1") return "version 1";
-  return edition === "v2" ? "version 2" : `the dialect ${edition} of version 1`;
 }
 
 /** The losses in the details of a log entry, in words for a person. */

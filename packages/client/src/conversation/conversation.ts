@@ -4,6 +4,7 @@ import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
+import type { SafeTexts } from "./safe-status.ts";
 import type { Answers, ChatInput, HostQuestion, Notice, SessionStatus, TurnSummary } from "./session-link.ts";
 
 /** A session as its front end shows it. It follows the session's host, and changes nothing by itself. */
@@ -93,7 +94,7 @@ export interface ConversationOptions {
    * Makes a text of an agent safe to show: a line, or a text of several lines. Default: as it is. A page escapes by itself; a
    * terminal would obey the text.
    */
-  readonly safe?: { line(text: string): string; text(text: string): string } | undefined;
+  readonly safe?: SafeTexts | undefined;
   /** Runs a command of the user (`shell`), reports its output, and returns what the agent is told. */
   readonly runShell?:
     | ((

@@ -42,12 +42,16 @@ export interface Tail {
 
 /** What a tail reports. New kinds may be added: give a `switch` a `default:`. */
 export type TailEvent =
-  /** Entries, and the cursor after them. `isPast`: they were there before the tail began. */
+  /**
+   * Entries, and the cursor after them. `isPast`: they were there before the tail began. `status`: what has changed with them, so
+   * that who hears of the end of a turn finds it ended.
+   */
   | {
       readonly kind: "entries";
       readonly entries: readonly Entry[];
       readonly cursor: string;
       readonly isPast?: true;
+      readonly status?: StatusPatch;
     }
   /** The fields of the status that have changed; null: the field has no value any more. The first one has all of them. */
   | { readonly kind: "status"; readonly status: StatusPatch }
@@ -277,6 +281,9 @@ export interface CommandBase {
 export type CommandOf<Kind extends CommandKind> = {
   readonly [Each in Kind]: CommandBase & { readonly kind: Each } & Commands[Each];
 }[Kind];
+
+/** What a command of one kind says. */
+export type CommandContent<Kind extends CommandKind> = Commands[Kind];
 
 /** A command for a host. */
 export type SessionCommand = CommandOf<CommandKind>;

@@ -10,7 +10,7 @@ import { ruleText } from "../rules/rule-text.ts";
 import { scopesFor, targetOf } from "../rules/scopes.ts";
 import { shownLine } from "../subjects/shown-text.ts";
 import type { PermissionScope, RuleSubject } from "../subjects/subject.ts";
-import type { PermissionChoice, PermissionQuestion, PermissionReply } from "./permission-question.ts";
+import type { PermissionChoice, PermissionQuestion } from "./permission-question.ts";
 
 const scopeNames: Readonly<Record<PermissionScope, string>> = {
   once: "once",

@@ -1,6 +1,7 @@
 // Reports a session to its conversations: each entry once, in order, and each change of the state.
 
 import type { Entry } from "@parley/acp";
+import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStatus, StatusPatch, Tail, TailEvent } from "../conversation/session-link.ts";
 
 interface Kept {
@@ -39,8 +40,8 @@ export class HostTails {
     return this.#dropped + this.#kept.length;
   }
 
-  /** `isPast`: it was there before the session was opened here. */
-  entry(entry: Entry, isPast: boolean): void {
+  /** `isPast`: it was there before the session was opened here. `status`: the state with this entry. */
+  entry(entry: Entry, isPast = false, status?: SessionStatus): void {
     this.#kept.push({ entry, isPast });
     if (this.#options.keptChars === 0) {
       // nobody begins later
@@ -51,7 +52,7 @@ export class HostTails {
       kind: "entries",
       entries: [entry],
       cursor: this.#cursor(this.seq),
-      ...(isPast && { isPast }),
+      ...optional({ isPast: isPast ? (true as const) : undefined, status: status && this.#changed(status) }),
     };
     for (const listener of this.#listeners) listener(event);
   }
@@ -73,11 +74,15 @@ export class HostTails {
 
   /** Reports the fields that have changed. */
   status(status: SessionStatus): void {
-    const before = this.#status;
-    this.#status = status;
-    const patch = changedFields(before, status);
+    const patch = this.#changed(status);
     if (patch === undefined) return;
     for (const listener of this.#listeners) listener({ kind: "status", status: patch });
+  }
+
+  #changed(status: SessionStatus): StatusPatch | undefined {
+    const before = this.#status;
+    this.#status = status;
+    return changedFields(before, status);
   }
 
   tail(cursor: string | undefined, listener: (event: TailEvent) => void): Tail {

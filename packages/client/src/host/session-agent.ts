@@ -1,10 +1,11 @@
-// What a session host needs of the agent that runs its session, which may run others too.
+// What a session host is made of: the agent, which may run other sessions too, and what opens the session there.
 
 import type { Entry } from "@parley/acp";
-import type { AgentFacts } from "../conversation/session-link.ts";
+import type { AgentFacts, SessionProblem } from "../conversation/session-link.ts";
 import type { ManagedConnection } from "../managed/manage-agent.ts";
 import type { ManagedSession } from "../managed/managed-session.ts";
 import type { SessionHost } from "./session-host.ts";
+import type { TurnChanges } from "./session-turns.ts";
 
 export interface SessionAgent {
   /** As far as they are known. */
@@ -46,4 +47,33 @@ export interface OpenedSession {
   record?(entry: Entry): void;
   /** Resolves when everything so far is stored. */
   stored?(): Promise<void>;
+}
+
+/** What a session host is made of. */
+export interface SessionHostOptions {
+  /** The folder, until the session is found. */
+  readonly cwd: string;
+  /** The agent, until it is found. */
+  readonly agent: AgentFacts;
+  /** The title, until the session has one. */
+  readonly title?: string | undefined;
+  /** Whether the title is given to the session when it is open: that of a copy. */
+  readonly setsTitle?: boolean | undefined;
+  /** Whether the session is known under the id that it is found with. Not that of the original of a copy. */
+  readonly keepsId?: boolean | undefined;
+  /**
+   * Finds the session, starts its agent and opens it there. `found` is called when agent and session are known. Past entries
+   * go to `session.past`, later ones to `session.heard`. Rejects with an error that a user can read.
+   */
+  open(session: SessionHost, found: (session: KnownSession) => void): Promise<OpenedSession>;
+  /** Finds out what a turn changed. Called once, when the folder of the session is known. */
+  changes?(cwd: string, isContinued: boolean): TurnChanges | undefined;
+  /** Calls back with the text without known secrets, in the order of the calls. */
+  redacted?(text: string, use: (text: string) => void): void;
+  /** What is told about an error that ends the agent or keeps it from starting. */
+  problem(error: unknown): Promise<SessionProblem>;
+  /** The status has changed. */
+  changed?(session: SessionHost): void;
+  /** How many characters of entries are kept for conversations that begin later or were cut. Default 8 Mi. */
+  readonly keptChars?: number | undefined;
 }

@@ -4,7 +4,6 @@ import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import type { EntryBody } from "@parley/acp/store";
 import {
-  type AgentFacts,
   type ChatInput,
   type CommandKind,
   type CommandOf,
@@ -25,37 +24,8 @@ import { gitBranch } from "./git-branch.ts";
 import { HostQuestions } from "./host-questions.ts";
 import { HostTails } from "./host-tails.ts";
 import { ResentPrompts } from "./resent-prompts.ts";
-import type { KnownSession, OpenedSession, SessionAgent } from "./session-agent.ts";
+import type { KnownSession, OpenedSession, SessionAgent, SessionHostOptions } from "./session-agent.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
-
-/** What a session host is made of. */
-export interface SessionHostOptions {
-  /** The folder, until the session is found. */
-  readonly cwd: string;
-  /** The agent, until it is found. */
-  readonly agent: AgentFacts;
-  /** The title, until the session has one. */
-  readonly title?: string | undefined;
-  /** Whether the title is given to the session when it is open: that of a copy. */
-  readonly setsTitle?: boolean | undefined;
-  /** Whether the session is known under the id that it is found with. Not that of the original of a copy. */
-  readonly keepsId?: boolean | undefined;
-  /**
-   * Finds the session, starts its agent and opens it there. `found` is called when agent and session are known. Past entries
-   * go to `session.past`, later ones to `session.heard`. Rejects with an error that a user can read.
-   */
-  open(session: SessionHost, found: (session: KnownSession) => void): Promise<OpenedSession>;
-  /** Finds out what a turn changed. Called once, when the folder of the session is known. */
-  changes?(cwd: string, isContinued: boolean): TurnChanges | undefined;
-  /** Calls back with the text without known secrets, in the order of the calls. */
-  redacted?(text: string, use: (text: string) => void): void;
-  /** What is told about an error that ends the agent or keeps it from starting. */
-  problem(error: unknown): Promise<SessionProblem>;
-  /** The status has changed. */
-  changed?(session: SessionHost): void;
-  /** How many characters of entries are kept for conversations that begin later or were cut. Default 8 Mi. */
-  readonly keptChars?: number | undefined;
-}
 
 const defaultKeptChars = 8 * 1024 * 1024;
 
@@ -104,7 +74,8 @@ export class SessionHost implements SessionLink {
         this.#progress = undefined;
         this.#branch = gitBranch(this.#cwd);
         // as: plain JSON
-        this.#own({ kind: "extension", name: turnEntry, value: summary as unknown as JsonValue });
+        const value = summary as unknown as JsonValue;
+        this.#own({ kind: "extension", name: turnEntry, value }, this.#status);
       },
     });
     this.#changed();
@@ -317,9 +288,9 @@ export class SessionHost implements SessionLink {
     this.#own({ kind: "update", update });
   }
 
-  #own(body: EntryBody): void {
+  #own(body: EntryBody, status?: SessionStatus): void {
     const entry: Entry = { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
-    this.#tails.entry(entry, false);
+    this.#tails.entry(entry, false, status);
     this.#opened?.record?.(entry);
   }
 
@@ -377,7 +348,12 @@ export class SessionHost implements SessionLink {
   }
 
   #changed(): void {
-    this.#tails.status({
+    this.#tails.status(this.#status);
+    this.#given.changed?.(this);
+  }
+
+  get #status(): SessionStatus {
+    return {
       agent: this.#agent?.facts ?? this.#given.agent,
       phase: this.#phase,
       progress: this.#progress,
@@ -396,8 +372,7 @@ export class SessionHost implements SessionLink {
       steering: this.#turns.steering,
       unsent: this.#turns.unsent,
       questions: this.asked.list,
-    });
-    this.#given.changed?.(this);
+    };
   }
 }
 

@@ -295,7 +295,6 @@ export class SessionTurns {
     this.#sending = [];
     const durationMs = worked() - started;
     this.#host.ended({ result, durationMs, ...(changed && { changed }) });
-    this.#host.changed();
     this.pump();
   }
 

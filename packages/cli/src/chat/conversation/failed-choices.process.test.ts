@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
+import type { Entry } from "@parley/acp";
 import type { Conversation } from "@parley/client/conversation";
 import { openHistory } from "@parley/client/history";
 import { historyFile, SessionRecording } from "@parley/client/internal";
@@ -101,6 +102,13 @@ async function inUse(t: TestContext) {
   const history = openHistory({ path: historyPath() });
   t.after(() => history.close());
   const [{ id } = assert.fail("it is not stored")] = await history.list();
+  // its text is stored within 250 ms
+  for (let stored = ""; !stored.includes("begun"); ) {
+    const entries: Entry[] = [];
+    for await (const entry of history.entries(id)) entries.push(entry);
+    stored = JSON.stringify(entries);
+    await new Promise(setImmediate);
+  }
   return { far, cwd, id, pid: run.pid };
 }
 

@@ -3,14 +3,20 @@
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
 import { exportSession } from "@parley/client/history";
-import type { KnownSession, OpenedSession, SessionHost } from "@parley/client/host";
+import {
+  AgentHost,
+  type KnownSession,
+  type OpenedSession,
+  type SessionAgent,
+  type SessionHost,
+} from "@parley/client/host";
 import { CommandError } from "../../command/command.ts";
 import type { AgentTarget } from "../../live/agent-target.ts";
 import { checkNew, releaseKnown } from "../../live/history-opener.ts";
-import type { LiveAgentSession } from "../../live/live-agent.ts";
+import { LiveAgent, type LiveAgentSession } from "../../live/live-agent.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
-import { ConversationAgent, type HostOptions } from "./conversation-agent.ts";
+import { findTarget, type HostOptions, hostedAgent } from "./conversation-agent.ts";
 import type { ExportFormat } from "./conversations.ts";
 
 /** Which session is opened. */
@@ -29,7 +35,7 @@ export async function openHosted(session: SessionHost, given: Opening, found: Fo
   // after the first paint, whose garbage is not worth it
   keepHeapSmall();
   if (given.forks !== undefined) return openFork(session, given.forks, given, found);
-  const target = await ConversationAgent.find(given, session, { claims: !given.copies });
+  const target = await findTarget(given, session, { claims: !given.copies });
   try {
     return await openTarget(target, session, given, found);
   } catch (error) {
@@ -45,7 +51,7 @@ async function openTarget(
   given: Opening,
   found: Found,
 ): Promise<OpenedSession> {
-  const agent = new ConversationAgent(given, target, session);
+  const agent = hostedAgent(given, target, session);
   found(foundBy(agent));
   if (target.known !== undefined && session.isEmpty) await replay(target.known.id, session, given);
   const { capabilities } = await agent.agent.start();
@@ -80,7 +86,7 @@ async function openFork(
   found: Found,
 ): Promise<OpenedSession> {
   const { agent, sessionId, historyId } = original;
-  if (!(agent instanceof ConversationAgent) || sessionId === undefined)
+  if (!isRunHere(agent) || sessionId === undefined)
     throw new CommandError(
       "not_ready",
       "the session to copy has not been started yet",
@@ -98,7 +104,11 @@ async function openFork(
   return openedBy(agent, await agent.agent.fork(sessionId, (entry) => session.heard(entry)));
 }
 
-function foundBy(agent: ConversationAgent): KnownSession {
+function isRunHere(agent: SessionAgent | undefined): agent is AgentHost<LiveAgent> {
+  return agent instanceof AgentHost && agent.agent instanceof LiveAgent;
+}
+
+function foundBy(agent: AgentHost<LiveAgent>): KnownSession {
   const { known, listed, cwd } = agent.agent.target;
   return {
     agent,
@@ -109,7 +119,7 @@ function foundBy(agent: ConversationAgent): KnownSession {
   };
 }
 
-function openedBy(agent: ConversationAgent, { session, recorder }: LiveAgentSession): OpenedSession {
+function openedBy(agent: AgentHost<LiveAgent>, { session, recorder }: LiveAgentSession): OpenedSession {
   return {
     agent,
     session,

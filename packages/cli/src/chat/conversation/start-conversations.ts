@@ -2,11 +2,11 @@
 
 import { type Conversation, openConversation, type SessionProblem } from "@parley/client/conversation";
 import { SessionHost, type TurnChanges } from "@parley/client/host";
+import { agentFacts } from "../../live/agent-facts.ts";
 import { type HistoryOpener, historyOpener } from "../../live/history-opener.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import type { SecretsLoader } from "../../settings/known-secrets.ts";
 import { safeLine, safeText } from "../../terminal/sanitise.ts";
-import { agentFacts } from "./agent-facts.ts";
 import type {
   AgentChoice,
   ConversationEvent,

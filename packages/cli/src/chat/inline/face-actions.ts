@@ -56,7 +56,7 @@ export class FaceActions {
 
   /** Nothing waits in a session that could not be opened: it goes back to the prompt. */
   unsent(): void {
-    const { session, composer } = this.#face;
+    const { session } = this.#face;
     if (session.phase !== "failed") return;
     for (const { id } of session.queue.toReversed()) this.#edit(id);
   }
@@ -243,7 +243,7 @@ export class FaceActions {
   }
 
   #queue(): void {
-    const { session, composer, paint } = this.#face;
+    const { session, paint } = this.#face;
     if (session.queue.length === 0) return this.#face.hint("nothing waits");
     const items = () => session.queue.map(({ id, text }) => ({ label: safeLine(text), value: id }));
     const picker: Picker<string> = new Picker<string>({

@@ -40,6 +40,7 @@ test(
     terminal.press("\u001bq");
     await shows(/Waiting prompts/);
     terminal.press(keys.enter);
+    await shows(/see \[image 1\]/);
     assert.equal(face.composer.text.replaceAll(/ +\n/g, "\n"), "see [image 1]\n\nand me");
     assert.deepEqual(face.composer.take().images, [{ mimeType: "image/png", data: "BBBB" }]);
     assert.equal(session.queue.length, 0);

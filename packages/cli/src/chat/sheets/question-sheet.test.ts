@@ -159,13 +159,6 @@ test("C43 a host that looks like another is warned of", () => {
   assert.match(probe.text(), /Warning: xn--pple-43d\.com may be displayed as аpple\.com/);
 });
 
-test("C48 an address that is done needs no answer any more", () => {
-  const completed = new AbortController();
-  const { answers } = elicited(visit("https://example.org/", completed.signal));
-  completed.abort();
-  assert.deepEqual(answers, [{ action: "accept" }]);
-});
-
 test("a browser is opened by the opener of the system, never over ssh and never without a desktop", () => {
   assert.deepEqual(openerOf({ DISPLAY: ":0" }, "linux"), ["xdg-open"]);
   assert.equal(openerOf({}, "linux"), undefined);

@@ -1,15 +1,18 @@
 // Prints events around a session: starting, waiting, crashing, retrying, and output that is not a message.
 
-import type { ClientConnection } from "@parley/acp";
-import type { ManagedAgentEvent } from "@parley/client";
-import { CommandError } from "../command/command.ts";
-import { cutText } from "../printers/cut-text.ts";
-import type { RedactingPrinter } from "../printers/run-printer.ts";
-import { editionText } from "../settings/edition-choice.ts";
-import { safeLine } from "../terminal/sanitise.ts";
+import type { EditionName } from "@parley/acp";
+import { cutText } from "../launch/cut-text.ts";
+import type { ManagedAgentEvent } from "../managed/connect-options.ts";
 
-/** Where the events are told. */
-export type Reporter = Pick<RedactingPrinter, "showsProgress" | "progress" | "notice" | "stderr">;
+/** Where the events are told. The texts quote the agent: make them safe before you show them. */
+export interface Reporter {
+  /** Whether `progress` is seen. */
+  readonly showsProgress: boolean;
+  /** A line that the next one replaces. */
+  progress(text: string): void;
+  notice(text: string): void;
+  stderr(text: string): void;
+}
 
 export interface ReporterOptions {
   readonly isVerbose: boolean;
@@ -39,7 +42,7 @@ export function eventReporter(
       case "connecting":
         return printer.progress(`connecting to ${event.agent}`);
       case "waiting": {
-        const line = safeLine(event.lastLine);
+        const line = oneLine(event.lastLine);
         const seconds = Math.round(event.elapsedMs / 1000);
         const output = line === "" ? "" : `: ${line}`;
         printer.progress(`waiting for the agent, ${seconds} s${output}`);
@@ -54,7 +57,7 @@ export function eventReporter(
       case "back":
         return printer.notice("connected again");
       case "ready":
-        detail(`${safeLine(event.agent)} speaks ${editionText(event.edition)}`);
+        detail(`${oneLine(event.agent)} speaks ${editionText(event.edition)}`);
         return printer.progress("opening the session");
       case "left_behind":
         return leftBehind(event, printer);
@@ -62,7 +65,7 @@ export function eventReporter(
         if (isVerbose) printer.stderr(event.text);
         return;
       case "crashed":
-        crash = `the agent crashed: ${safeLine(event.message)}`;
+        crash = `the agent crashed: ${oneLine(event.message)}`;
         return;
       case "continued":
         if (crash !== "") printer.notice(crash);
@@ -70,16 +73,16 @@ export function eventReporter(
         return printer.notice(continuedText(event));
       case "retrying": {
         const pause = event.delayMs > 0 ? ` in ${Math.ceil(event.delayMs / 1000)} s` : "";
-        return printer.notice(`${safeLine(event.problem.message)}: retrying${pause}`);
+        return printer.notice(`${oneLine(event.problem.message)}: retrying${pause}`);
       }
       case "quiet": {
         const text = `no output from the agent for ${Math.round(event.ms / 1000)} s`;
         return printer.showsProgress ? printer.progress(text) : printer.notice(text);
       }
       case "login":
-        return printer.progress(`logging in with ${safeLine(event.method)}`);
+        return printer.progress(`logging in with ${oneLine(event.method)}`);
       case "warning":
-        return printer.notice(safeLine(event.message));
+        return printer.notice(oneLine(event.message));
       // reported when it continues, and at the end of the run
       case "session_taken":
       case "restarting":
@@ -91,12 +94,22 @@ export function eventReporter(
   };
 }
 
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** An edition in words. */
+export function editionText(edition: EditionName): string {
+  if (edition === "v1") return "version 1";
+  return edition === "v2" ? "version 2" : `the dialect ${edition} of version 1`;
+}
+
 function leftBehind(
   { paths, isIncomplete }: Extract<ManagedAgentEvent, { kind: "left_behind" }>,
   printer: Reporter,
 ): void {
   for (const path of paths)
-    printer.notice(`${safeLine(path)} is new, and other programs obey it: look at it before you use it`);
+    printer.notice(`${oneLine(path)} is new, and other programs obey it: look at it before you use it`);
   if (isIncomplete)
     printer.notice("the workspace has too many folders to search all of them for new hooks and settings");
 }
@@ -109,21 +122,6 @@ function continuedText({ how, after }: Extract<ManagedAgentEvent, { kind: "conti
   return how === "new"
     ? "started a new session; the agent does not know the previous conversation"
     : "the agent had unloaded the session; it continues the session";
-}
-
-/** Tells of updates that could not be read. Throws where nothing of the agent can be read. */
-export function droppedUpdates({
-  invalidUpdates,
-  droppedDialect,
-}: ClientConnection["counters"]): string | undefined {
-  if (droppedDialect !== undefined) {
-    const message = `the agent speaks the dialect ${droppedDialect}, and what it said was left out`;
-    throw new CommandError("protocol", message, `use --edition ${droppedDialect}; see docs/editions.md`);
-  }
-  if (invalidUpdates === 0) return undefined;
-  const are =
-    invalidUpdates === 1 ? "1 update of the agent was" : `${invalidUpdates} updates of the agent were`;
-  return `${are} not valid and left out; parley tap records what it sends`;
 }
 
 type Unread = Extract<ManagedAgentEvent, { kind: "unread" }>;
@@ -147,7 +145,7 @@ export class UnreadOutput {
         why === "noise"
           ? `wrote ${count === 1 ? "a line" : `${count} lines`} to stdout that ${count === 1 ? "is not a message" : "are not messages"}, skipped`
           : `sent ${count === 1 ? "a message that is" : `${count} messages that are`} too large, rejected`;
-      const line = safeLine(head);
+      const line = oneLine(head);
       const shown = line.length > shownChars ? `${line.slice(0, shownChars)}…` : line;
       const size = why === "noise" ? "" : ` (${bytes} bytes)`;
       return `the agent ${what}; ${count === 1 ? "it begins" : "the first begins"}${size}: ${shown}`;

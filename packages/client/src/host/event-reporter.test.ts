@@ -2,25 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RedactingPrinter } from "../printers/run-printer.ts";
-import { eventReporter } from "./event-reporter.ts";
+import { eventReporter, type Reporter } from "./event-reporter.ts";
 
 /** Reports one event, with or without a status line. */
 function told(showsProgress: boolean, event: Parameters<ReturnType<typeof eventReporter>>[0]): string[] {
   const lines: string[] = [];
-  const printer: RedactingPrinter = {
+  const printer: Reporter = {
     showsProgress,
-    load: async () => undefined,
     progress: (text) => lines.push(`status: ${text}`),
     notice: (text) => lines.push(`notice: ${text}`),
-    pause: () => undefined,
-    resume: () => undefined,
-    started: () => undefined,
-    entry: () => undefined,
-    decision: () => undefined,
     stderr: () => undefined,
-    end: () => undefined,
-    settled: () => Promise.resolve(),
   };
   eventReporter(printer, { isVerbose: false, timeoutMs: undefined })(event);
   return lines;

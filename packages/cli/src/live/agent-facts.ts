@@ -1,9 +1,9 @@
 // What is known about the agent of a session.
 
 import type { AgentFacts } from "@parley/client/conversation";
-import { askerName } from "../../live/asker-name.ts";
-import type { LiveAgent } from "../../live/live-agent.ts";
-import type { LiveOptions } from "../../live/live-options.ts";
+import { askerName } from "./asker-name.ts";
+import type { LiveAgent } from "./live-agent.ts";
+import type { LiveOptions } from "./live-options.ts";
 
 /** Before it is chosen, `live` is undefined and what was typed is its name. */
 export function agentFacts(
