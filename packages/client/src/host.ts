@@ -9,6 +9,7 @@ export {
 } from "./host/agent-host.ts";
 export { editionText, eventReporter, type Reporter, UnreadOutput } from "./host/event-reporter.ts";
 export { LateUpdates } from "./host/late-updates.ts";
+export { type Host, type HostedSessionOptions, type HostOptions, openHost } from "./host/open-host.ts";
 export { ReadingPace } from "./host/reading-pace.ts";
 export type {
   KnownSession,
@@ -19,3 +20,4 @@ export type {
 export { isTaken } from "./host/session-end.ts";
 export { SessionHost } from "./host/session-host.ts";
 export type { TurnChanges } from "./host/session-turns.ts";
+export type { TurnReview } from "./host/turn-review.ts";

@@ -58,17 +58,12 @@ export interface AgentHostOptions {
 export class AgentHost<Agent extends HostedAgent = HostedAgent> implements SessionAgent {
   readonly agent: Agent;
   readonly #pace = new ReadingPace({ source: () => this.agent.running });
-  readonly #sessions: SessionHost[];
+  readonly #sessions: SessionHost[] = [];
   readonly #closing = new AbortController();
   readonly #unread = new UnreadOutput();
   #closed: Promise<void> | undefined;
 
-  constructor(
-    first: SessionHost,
-    run: (ways: AgentWays) => Agent,
-    { isVerbose = false }: AgentHostOptions = {},
-  ) {
-    this.#sessions = [first];
+  constructor(run: (ways: AgentWays) => Agent, { isVerbose = false }: AgentHostOptions = {}) {
     const tell = (text: string) => this.#each((session) => session.notice("info", text));
     const report = eventReporter(
       {
@@ -83,8 +78,10 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
     this.agent = run({
       asker: this.#asker(),
       signal,
-      askTrust: (lines) =>
-        first.asked.confirm(lines, "Trust this folder, until its settings change?", signal),
+      askTrust: async (lines) => {
+        const ask = "Trust this folder, until its settings change?";
+        return (await this.#sessions[0]?.asked.confirm(lines, ask, signal)) ?? false;
+      },
       warn: (text) => this.#each((session) => session.notice("warning", text)),
       tell,
       onEvent: (event) => this.#event(event, report),
@@ -123,7 +120,7 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
     this.#pace.heard();
   }
 
-  /** Another session of the same agent. */
+  /** A session of the agent. The first one is asked what is about no session. */
   join(session: SessionHost): void {
     this.#sessions.push(session);
   }

@@ -100,11 +100,11 @@ export async function connectAgent(
   }
 }
 
-function sessionRecorder(
+export function sessionRecorder(
   history: HistoryFile,
   agentNow: () => HistoryAgent,
   warn: (message: string) => void,
-): Recorder {
+): Recorder & ReturnType<typeof recordSessions> {
   const recorder = recordSessions(
     async () => history,
     ({ forks }) => {
@@ -119,7 +119,7 @@ function sessionRecorder(
 }
 
 /** A command is known by its argv, and called by the name that its agent gives itself. */
-function historyAgent(entry: AgentEntry, agent: ManagedConnection | undefined): HistoryAgent {
+export function historyAgent(entry: AgentEntry, agent: ManagedConnection | undefined): HistoryAgent {
   if (entry.transport !== "stdio" || entry.origin !== "command") return { name: entry.name };
   const own = agent?.info?.name.slice(0, 80) ?? "";
   return { name: own === "" ? entry.name : own, command: [entry.command, ...entry.args] };

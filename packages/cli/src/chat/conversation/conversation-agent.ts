@@ -33,8 +33,7 @@ export function hostedAgent(
   target: AgentTarget,
   first: SessionHost,
 ): AgentHost<LiveAgent> {
-  return new AgentHost(
-    first,
+  const host = new AgentHost(
     ({ warn, ...ways }) =>
       new LiveAgent({
         ...ways,
@@ -51,4 +50,6 @@ export function hostedAgent(
       }),
     { isVerbose: options.showsStderr },
   );
+  host.join(first);
+  return host;
 }
