@@ -23,6 +23,9 @@ import { type LiveOptions, secretsOf } from "../../src/live/live-options.ts";
 
 export const patience = { timeout: 60_000 };
 
+/** The link between conversations and their hosts. Default: none. */
+export const linked: { link: ConversationOptions["link"] } = { link: undefined };
+
 export interface FarAgent {
   readonly url: string;
   /** Cuts all connections, as a crash does. */
@@ -90,6 +93,8 @@ export interface Chat {
   exported(format: ExportFormat, of?: Conversation): Promise<string>;
   /** The texts of all notices. */
   notices(): string;
+  /** Resolves when the host has got all commands so far, and the conversation what they changed. */
+  caughtUp(): Promise<unknown>;
   /** Resolves when it is true. */
   until(isTrue: () => boolean): Promise<void>;
   /** Resolves with the text of the agent's messages when no turn runs and nothing waits. */
@@ -124,7 +129,12 @@ export function chatWith(
     showsStderr: false,
     ...given,
   };
-  const conversation = startConversations({ options, secrets: secretsOf(options), ...more });
+  const conversation = startConversations({
+    options,
+    secrets: secretsOf(options),
+    link: linked.link,
+    ...more,
+  });
   atEnd(t, () => conversation.close());
   const events: ConversationEvent[] = [];
   const waiting = new Set<() => void>();
@@ -143,11 +153,14 @@ export function chatWith(
       check();
     });
   const { current: session } = conversation;
+  // a command like any other
+  const caughtUp = () => session.unqueue("none");
   const ended = () => events.filter(({ kind }) => kind === "turn").length;
   return {
     conversation,
     session,
     events,
+    caughtUp,
     until,
     exported: (format, of = session) => conversation.exported({ kind: "live", session: of }, format),
     notices: () => events.flatMap((event) => (event.kind === "notice" ? [event.notice.text] : [])).join("\n"),

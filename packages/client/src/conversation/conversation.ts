@@ -80,7 +80,7 @@ export type ConversationEvent =
 export type OpenQuestion = {
   readonly [Kind in keyof Answers]: Extract<HostQuestion, { kind: Kind }> & {
     /** The subagent that asks. */
-    readonly from?: string;
+    readonly from?: string | undefined;
     /** Answers it. */
     answer(answer: Answers[Kind]): void;
   };
@@ -90,6 +90,10 @@ export type OpenQuestion = {
 export interface ConversationOptions {
   /** Unique in this process. Default: a random one. */
   readonly key?: string | undefined;
+  /** Whether it begins with its session, so that nothing was told to anybody yet. Default false. */
+  readonly isFirst?: boolean | undefined;
+  /** What is known before the host has said anything. */
+  readonly initial?: Partial<SessionStatus> | undefined;
   /**
    * Makes a text of an agent safe to show: a line, or a text of several lines. Default: as it is. A page escapes by itself; a
    * terminal would obey the text.

@@ -27,7 +27,13 @@ export class LinkFollower {
   /** Commands that wait for the link. */
   #waiting: (() => void)[] = [];
 
-  constructor(link: SessionLink, listener: (event: Exclude<TailEvent, { kind: "cut" }>) => void) {
+  /** `cursor`: where the first tail begins. */
+  constructor(
+    link: SessionLink,
+    cursor: string | undefined,
+    listener: (event: Exclude<TailEvent, { kind: "cut" }>) => void,
+  ) {
+    this.#cursor = cursor;
     this.#link = link;
     this.#listener = listener;
   }
@@ -60,11 +66,12 @@ export class LinkFollower {
     const command = { ...content, kind, key: crypto.randomUUID() } as unknown as CommandOf<Kind>;
     for (;;) {
       try {
+        // its outcome must not come before what it changed
+        if (this.#isCut) await this.#linkIsBack();
         return await this.#link.submit(command);
       } catch (error) {
         if (!(error instanceof ConnectionError) || error.kind !== "closed" || this.#hasLeft) throw error;
         await this.#linkIsBack();
-        if (this.#hasLeft) throw error;
       }
     }
   }
@@ -80,8 +87,8 @@ export class LinkFollower {
   #event(event: TailEvent): void {
     if (this.#hasLeft) return;
     if (event.kind === "cut") return this.#again();
-    if (event.kind === "entries") this.#cursor = event.cursor;
     if (event.kind === "reset") this.#cursor = undefined;
+    else this.#cursor = event.cursor ?? this.#cursor;
     this.#isCut = false;
     this.#pauseMs = shortestPauseMs;
     this.#listener(event);

@@ -1,7 +1,6 @@
 // Follows a session host: folds its entries into a view, keeps its state, and sends it commands.
 
 import type { Entry, SessionUpdate } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
 import type { JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
@@ -84,15 +83,18 @@ class FollowedSession implements Conversation {
   readonly #entryListeners = new Set<(entry: Entry) => void>();
   readonly #shells = new Set<AbortController>();
   #view: SessionView = createView({ timelineBytes });
-  #status = unknown;
+  #status: SessionStatus;
+  /** The prompts that the host may not have yet. */
+  readonly #onTheWay = new Map<object, string>();
   #questions: readonly OpenQuestion[] = [];
   #draft = "";
 
   constructor(link: SessionLink, options: ConversationOptions) {
     this.#options = options;
     this.#safe = options.safe ?? unchanged;
+    this.#status = { ...unknown, ...safeStatus(options.initial ?? {}, this.#safe) };
     this.key = options.key ?? crypto.randomUUID();
-    this.#link = new LinkFollower(link, (event) => this.#event(event));
+    this.#link = new LinkFollower(link, options.isFirst ? "" : undefined, (event) => this.#event(event));
     this.#link.follow();
   }
 
@@ -166,7 +168,7 @@ class FollowedSession implements Conversation {
   }
 
   get unsent(): readonly string[] {
-    return [...this.#status.unsent, this.#draft];
+    return [...this.#status.unsent, ...this.#onTheWay.values(), this.#draft];
   }
 
   get questions(): readonly OpenQuestion[] {
@@ -206,7 +208,13 @@ class FollowedSession implements Conversation {
   send(input: ChatInput): void {
     if (this.phase === "closed") throw new Error("this session is closed; open another one");
     this.#options.onSent?.(input.text);
-    this.#do("prompt", { input });
+    this.#onTheWay.set(input, input.text);
+    const sent = this.#link.submit("prompt", { input }).finally(() => this.#onTheWay.delete(input));
+    sent.catch((error: unknown) => {
+      // the host did not take it: nothing that was written is lost
+      this.draft = [this.#draft, input.text].filter((text) => text !== "").join("\n\n");
+      this.#options.onError?.(error);
+    });
   }
 
   async steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
@@ -251,7 +259,8 @@ class FollowedSession implements Conversation {
     this.#emit({ kind: "state" });
     try {
       const show = (update: SessionUpdate): void => this.#do("show", { update });
-      this.tell(await runShell(command, { cwd: this.cwd, signal: shell.signal, show }));
+      const told = await runShell(command, { cwd: this.cwd, signal: shell.signal, show });
+      await this.#link.submit("tell", { told });
     } finally {
       this.#shells.delete(shell);
       this.#emit({ kind: "state" });
@@ -344,8 +353,11 @@ class FollowedSession implements Conversation {
     const answer = (given: Answers[keyof Answers]): void =>
       this.#do("answer", { questionId: data.id, answer: given });
     const lines = data.kind === "confirm" ? { lines: data.lines.map((line) => this.#safe.line(line)) } : {};
+    const question = { ...data, ...lines, answer };
+    // what it belongs to may be known later
+    Object.defineProperty(question, "from", { get: () => this.#subagent(data), enumerable: true });
     // as: the answer belongs to the kind of the question
-    return { ...data, ...lines, ...optional({ from: this.#subagent(data) }), answer } as OpenQuestion;
+    return question as OpenQuestion;
   }
 
   /** The name of the subagent that asks, by its session or by the tool call that it belongs to. */

@@ -27,7 +27,8 @@ export interface SessionLink {
   submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<Outcomes[Kind]>;
   /**
    * Calls the listener with the state of the session, then with each entry after the cursor and each change of the state, in order.
-   * Without a cursor, it begins with the first entry that the host still has.
+   * Without a cursor, it begins with the first entry that the host still has, and these entries are past. The empty cursor is that of a
+   * conversation which is as old as the session: past is only what the session brought along.
    */
   tail(cursor: string | undefined, listener: (event: TailEvent) => void): Tail;
 }
@@ -43,7 +44,7 @@ export interface Tail {
 /** What a tail reports. New kinds may be added: give a `switch` a `default:`. */
 export type TailEvent =
   /**
-   * Entries, and the cursor after them. `isPast`: they were there before the tail began. `status`: what has changed with them, so
+   * Entries, and the cursor after them. `isPast`: they were there before the first tail began. `status`: what has changed with them, so
    * that who hears of the end of a turn finds it ended.
    */
   | {
@@ -53,8 +54,11 @@ export type TailEvent =
       readonly isPast?: true;
       readonly status?: StatusPatch;
     }
-  /** The fields of the status that have changed; null: the field has no value any more. The first one has all of them. */
-  | { readonly kind: "status"; readonly status: StatusPatch }
+  /**
+   * The fields of the status that have changed; null: the field has no value any more. The first one of a tail has all of them, and
+   * the cursor from which the tail goes on if it is cut before the first entry.
+   */
+  | { readonly kind: "status"; readonly status: StatusPatch; readonly cursor?: string }
   /** The host does not have what follows the cursor: forget all entries. */
   | { readonly kind: "reset" }
   /** The link was cut. Call `tail` again, with the last cursor. */

@@ -9,6 +9,12 @@ interface Kept {
   readonly isPast: boolean;
 }
 
+/** A tail that runs. */
+interface Follower {
+  readonly past: number;
+  listener(event: TailEvent): void;
+}
+
 /** About what an entry takes beside its text. */
 const entryChars = 200;
 
@@ -21,7 +27,7 @@ export interface TailsOptions {
 
 export class HostTails {
   readonly #options: TailsOptions;
-  readonly #listeners = new Set<(event: TailEvent) => void>();
+  readonly #followers = new Set<Follower>();
   /** A cursor of another host is not known here. */
   readonly #name = crypto.randomUUID();
   /** The last entries. */
@@ -48,13 +54,9 @@ export class HostTails {
       this.#kept = [];
       this.#dropped += 1;
     } else this.#limit(entry);
-    const event: TailEvent = {
-      kind: "entries",
-      entries: [entry],
-      cursor: this.#cursor(this.seq),
-      ...optional({ isPast: isPast ? (true as const) : undefined, status: status && this.#changed(status) }),
-    };
-    for (const listener of this.#listeners) listener(event);
+    const changed = optional({ status: status && this.#changed(status) });
+    for (const follower of this.#followers)
+      follower.listener({ ...this.#event(follower, entry, this.seq, isPast), ...changed });
   }
 
   /** Rarely: removing the first of many costs a copy. */
@@ -76,7 +78,7 @@ export class HostTails {
   status(status: SessionStatus): void {
     const patch = this.#changed(status);
     if (patch === undefined) return;
-    for (const listener of this.#listeners) listener({ kind: "status", status: patch });
+    for (const { listener } of this.#followers) listener({ kind: "status", status: patch });
   }
 
   #changed(status: SessionStatus): StatusPatch | undefined {
@@ -86,35 +88,48 @@ export class HostTails {
   }
 
   tail(cursor: string | undefined, listener: (event: TailEvent) => void): Tail {
-    const { entries, isComplete } = this.#after(cursor);
+    const from = this.#placeOf(cursor);
     // of the last host, or too long ago
-    if (cursor !== undefined && !isComplete) listener({ kind: "reset" });
-    if (this.#status !== undefined) listener({ kind: "status", status: this.#status });
-    let seq = this.seq - entries.length;
-    for (const { entry, isPast } of entries) {
-      seq += 1;
-      const isOld = isPast || cursor === undefined || !isComplete;
-      const at = this.#cursor(seq);
-      listener({ kind: "entries", entries: [entry], cursor: at, ...(isOld && { isPast: true }) });
+    if (from === undefined) listener({ kind: "reset" });
+    const { seen, past } = from ?? { seen: this.#dropped, past: this.seq };
+    const follower: Follower = { listener, past };
+    if (this.#status !== undefined)
+      listener({ kind: "status", status: whole(this.#status), cursor: this.#cursor(seen, past) });
+    const missed = this.#kept.slice(seen - this.#dropped);
+    for (const [at, { entry, isPast }] of missed.entries()) {
+      const seq = seen + at + 1;
+      listener(this.#event(follower, entry, seq, isPast || seq <= past));
     }
-    this.#listeners.add(listener);
+    this.#followers.add(follower);
     return {
       hold: (isBehind) => this.#options.hold(isBehind),
-      stop: () => this.#listeners.delete(listener),
+      stop: () => this.#followers.delete(follower),
     };
   }
 
-  #after(cursor: string | undefined): { readonly entries: readonly Kept[]; readonly isComplete: boolean } {
-    const [name, number] = (cursor ?? "").split("/");
-    const seen = Number(number);
-    const isKnown =
-      name === this.#name && Number.isInteger(seen) && seen >= this.#dropped && seen <= this.seq;
-    if (!isKnown) return { entries: this.#kept, isComplete: this.#dropped === 0 && cursor === undefined };
-    return { entries: this.#kept.slice(seen - this.#dropped), isComplete: true };
+  #event(
+    { past }: Follower,
+    entry: Entry,
+    seq: number,
+    isPast: boolean,
+  ): Extract<TailEvent, { kind: "entries" }> {
+    const cursor = this.#cursor(seq, past);
+    return { kind: "entries", entries: [entry], cursor, ...(isPast && { isPast: true }) };
   }
 
-  #cursor(seq: number): string {
-    return `${this.#name}/${seq}`;
+  /** Undefined for a cursor of another host, or of entries that are not kept any more. */
+  #placeOf(cursor: string | undefined): { readonly seen: number; readonly past: number } | undefined {
+    if (cursor === "" && this.#dropped === 0) return { seen: 0, past: 0 };
+    if (cursor === undefined) return { seen: this.#dropped, past: this.seq };
+    const [name, ...numbers] = cursor.split("/");
+    const [seen = Number.NaN, past = Number.NaN] = numbers.map(Number);
+    const isKnown = name === this.#name && seen >= this.#dropped && seen <= this.seq && past >= 0;
+    return isKnown ? { seen, past } : undefined;
+  }
+
+  /** `past`: the last entry that was there before the first tail began. */
+  #cursor(seen: number, past: number): string {
+    return `${this.#name}/${seen}/${past}`;
   }
 }
 
@@ -134,7 +149,7 @@ function isText(content: unknown): content is { readonly text: string } {
 
 /** Undefined if nothing has changed. */
 function changedFields(before: SessionStatus | undefined, now: SessionStatus): StatusPatch | undefined {
-  if (before === undefined) return now;
+  if (before === undefined) return whole(now);
   const fields = new Set([...Object.keys(before), ...Object.keys(now)]);
   // as: the keys of a status
   const changed = ([...fields] as (keyof SessionStatus)[]).filter(
@@ -142,6 +157,11 @@ function changedFields(before: SessionStatus | undefined, now: SessionStatus): S
   );
   if (changed.length === 0) return undefined;
   return Object.fromEntries(changed.map((field) => [field, now[field] ?? null]));
+}
+
+/** With the fields that have no value: JSON leaves them out otherwise. */
+function whole(status: SessionStatus): StatusPatch {
+  return Object.fromEntries(Object.entries(status).map(([field, value]) => [field, value ?? null]));
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -28,12 +28,12 @@ const text = (words: string) => ({ text: words });
 test("a prompt can be written before the agent has started, and is answered", patience, async (t) => {
   const far = await farAgent(t, { title: "Far", otherwise: [{ say: "hello {{prompt}}" }] });
   const { cwd } = chatHome(t, { far });
-  const { session, answered } = chatWith(t, { cwd, agent: "far" });
+  const { session, answered, until } = chatWith(t, { cwd, agent: "far" });
   assert.equal(session.phase, "starting");
   session.send(text("you"));
-  assert.equal(session.queue.length, 1);
+  assert.equal(session.unsent.filter((each) => each === "you").length, 1);
   assert.equal(await answered(1), "hello you");
-  assert.equal(session.phase, "ready");
+  await until(() => session.phase === "ready");
   assert.equal(session.agent.name, "far");
   assert.equal(session.agent.title, "Far 1.0.0");
   assert.equal(session.title, "you");
@@ -46,15 +46,17 @@ test(
   async (t) => {
     const far = await farAgent(t, waits);
     const { cwd } = chatHome(t, { far });
-    const { session, answered, until } = chatWith(t, { cwd, agent: "far" });
+    const { session, answered, until, caughtUp } = chatWith(t, { cwd, agent: "far" });
     session.send(text("first"));
     await far.agent.reached("go");
     for (const word of ["one", "two", "quick"]) session.send(text(word));
+    await caughtUp();
     assert.deepEqual(
       session.queue.map((each) => each.text),
       ["one", "two", "quick"],
     );
     session.moveQueued(session.queue[2]?.id ?? "", -2);
+    await caughtUp();
     assert.deepEqual(
       session.queue.map((each) => each.text),
       ["quick", "one", "two"],
@@ -72,12 +74,13 @@ test(
 test("a cancel stops the turn and holds what waits; the next prompt goes first", patience, async (t) => {
   const far = await farAgent(t, waits);
   const { cwd } = chatHome(t, { far });
-  const { session, answered, events } = chatWith(t, { cwd, agent: "far" });
+  const { session, answered, events, caughtUp } = chatWith(t, { cwd, agent: "far" });
   session.send(text("long work"));
   await far.agent.reached("go");
   session.send(text("quick"));
   session.cancel();
-  assert.equal(session.turn?.isCancelling, true);
+  await caughtUp();
+  assert.notEqual(session.turn?.isCancelling, false, "it stops, or has stopped");
   await answered(1);
   const [ended] = events.filter((event) => event.kind === "turn");
   assert.equal(ended?.kind === "turn" && ended.summary.result.stopReason, "cancelled");
@@ -288,6 +291,7 @@ test(
     two.session.send(text("half a thought"));
     await far.agent.reached("go");
     two.session.send(text("waiting"));
+    await two.caughtUp();
     await two.conversation.close();
     assert.equal(chatWith(t, { cwd, agent: "far" }).session.draft, "waiting", "the queue is kept, too");
   },
@@ -324,6 +328,7 @@ test("questions are listed, answered once, and a no with words reaches the agent
   const question = await asked(chat, "permission");
   question.answer({ id: "deny:once", said: "keep the logs" });
   question.answer("allow:once");
+  await chat.caughtUp();
   assert.equal(chat.session.questions.length, 0);
   assert.match(
     await chat.answered(1),
@@ -405,6 +410,7 @@ test("sessions of several agents live at once; each is found, shown and closed",
   assert.equal(conversation.current, other);
   other.send(text("about cake"));
   await two.agent.reached("go");
+  await until(() => saidIn(other) === "working");
   const signal = new AbortController().signal;
   const all = await conversation.find("", signal);
   assert.deepEqual(

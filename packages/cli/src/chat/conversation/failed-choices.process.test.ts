@@ -127,7 +127,7 @@ test("a session that another process uses is not shown; a copy of it is offered"
     const chosen = conversation.open({ kind: "kept", id });
     const question = await confirmed(chat, session);
     assert.equal(conversation.current, session);
-    assert.equal(chosen.phase, "closed");
+    await until(() => chosen.phase === "closed");
     assert.match(question.lines.join("\n"), new RegExp(`in use by process ${pid}`));
     assert.match(question.ask, /Open a copy/);
     question.answer(isYes);

@@ -99,7 +99,8 @@ test(
     assert.ok(session.turn !== undefined);
     far.write("own.txt", "mine\n");
     session.send(text("later"));
-    assert.equal(session.queue.length, 1, "a prompt waits until it has ended");
+    await until(() => session.queue.length === 1);
+    assert.ok(session.turn !== undefined, "a prompt waits until it has ended");
     session.cancel();
     await until(() => session.turn === undefined);
     assert.ok(far.methods.includes("session/cancel"));
@@ -113,6 +114,7 @@ test("an agent that crashes in work of its own has crashed, and what waits is ke
   far.begin();
   await until(() => session.turn !== undefined);
   session.send(text("later"));
+  await until(() => session.queue.length === 1);
   far.cut();
   await until(() => session.phase === "crashed" && session.turn === undefined);
   assert.deepEqual(

@@ -1,6 +1,11 @@
 // The conversation: its sessions, the one that is shown, the history, files, earlier prompts and drafts.
 
-import { type Conversation, openConversation, type SessionProblem } from "@parley/client/conversation";
+import {
+  type Conversation,
+  openConversation,
+  type SessionLink,
+  type SessionProblem,
+} from "@parley/client/conversation";
 import { SessionHost, type TurnChanges } from "@parley/client/host";
 import { agentFacts } from "../../live/agent-facts.ts";
 import { type HistoryOpener, historyOpener } from "../../live/history-opener.ts";
@@ -26,6 +31,8 @@ import { userShell } from "./user-shells.ts";
 export interface ConversationOptions {
   readonly options: LiveOptions;
   readonly secrets: SecretsLoader;
+  /** The link to a host. Default: the host itself, which runs in this process. */
+  readonly link?: ((host: SessionHost) => SessionLink) | undefined;
   /** Finds out what a turn changed in a folder. */
   readonly changes?: ((session: ChangedSession) => TurnChanges) | undefined;
 }
@@ -171,19 +178,22 @@ class ChatConversations implements Conversations {
   }
 
   #begin(options: LiveOptions, forks?: RunningSession, copies = false): RunningSession {
-    const { secrets, changes } = this.#given;
+    const { secrets, changes, link } = this.#given;
     const key = `session-${++this.#count}`;
     const watchMode = modeWatch();
     const opening = { options, secrets, history: this.#history, forks: forks?.host, copies };
     const original = forks?.shown.title;
-    const host: SessionHost = new SessionHost({
+    const initial = {
       cwd: options.cwd,
       agent: forks?.host.agent?.facts ?? agentFacts(options, undefined),
       title: original === undefined ? undefined : `${original} (copy)`,
+    };
+    const host: SessionHost = new SessionHost({
+      ...initial,
       setsTitle: forks !== undefined || copies,
       keepsId: !copies,
-      // this process has the only conversation, which is never cut
-      keptChars: 0,
+      // the only conversation in this process is never cut
+      ...(link === undefined && { keptChars: 0 }),
       redacted: this.#redacted,
       async open(session, found) {
         // loaded after the first paint
@@ -201,8 +211,10 @@ class ChatConversations implements Conversations {
         }),
       changed: (session) => watchMode(session),
     });
-    const shown = openConversation(host, {
+    const shown = openConversation(link?.(host) ?? host, {
       key,
+      isFirst: true,
+      initial,
       safe: { line: safeLine, text: safeText },
       runShell: userShell(),
       onUnsent: () => this.#draft.changed(),
@@ -247,10 +259,8 @@ class ChatConversations implements Conversations {
     const { from, target } = this.#chosen.get(failed) ?? {};
     this.#chosen.delete(failed);
     if (from === undefined || !this.#sessions.includes(from) || this.#closing !== undefined) return false;
-    const { problem, queue, draft } = failed;
-    from.shown.draft = [from.shown.draft, ...queue.map(({ text }) => text), draft]
-      .filter((text) => text.trim() !== "")
-      .join("\n\n");
+    const { problem, unsent } = failed;
+    from.shown.draft = [from.shown.draft, ...unsent].filter((text) => text.trim() !== "").join("\n\n");
     if (this.current === failed) this.show(from.shown);
     const [message = "it could not be opened", ...more] = [
       problem?.message,
