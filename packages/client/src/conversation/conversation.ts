@@ -9,7 +9,7 @@ import type { Answers, ChatInput, HostQuestion, Notice, SessionStatus, TurnSumma
 
 /** A session as its front end shows it. It follows the session's host, and changes nothing by itself. */
 export interface Conversation
-  extends Omit<SessionStatus, "questions" | "progress" | "problem" | "branch" | "turn"> {
+  extends Omit<SessionStatus, "questions" | "unsent" | "progress" | "problem" | "branch" | "turn"> {
   /** Unique in this process. */
   readonly key: string;
   /** What it waits for while it starts, or why it is silent. One line, safe to show. */
@@ -20,6 +20,8 @@ export interface Conversation
   readonly branch: string | undefined;
   /** The turn that runs. */
   readonly turn: SessionStatus["turn"];
+  /** What was written and the agent does not have yet, the draft included. */
+  readonly unsent: readonly string[];
   /** What was said and done. */
   readonly view: SessionView;
   /** Whether a command of the user runs; `cancel` stops it. */

@@ -61,9 +61,10 @@ export class LinkFollower {
   async submit<Kind extends CommandKind>(
     kind: Kind,
     content: CommandContent<Kind>,
+    key: string = crypto.randomUUID(),
   ): Promise<OutcomeOf<Kind>> {
     // as: a kind with its content and a key is a command
-    const command = { ...content, kind, key: crypto.randomUUID() } as unknown as CommandOf<Kind>;
+    const command = { ...content, kind, key } as unknown as CommandOf<Kind>;
     for (;;) {
       try {
         // its outcome must not come before what it changed

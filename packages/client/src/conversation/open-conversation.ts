@@ -85,7 +85,7 @@ class FollowedSession implements Conversation {
   #view: SessionView = createView({ timelineBytes });
   #status: SessionStatus;
   /** The prompts that the host may not have yet. */
-  readonly #onTheWay = new Map<object, string>();
+  readonly #onTheWay = new Map<string, string>();
   #questions: readonly OpenQuestion[] = [];
   #draft = "";
 
@@ -168,7 +168,9 @@ class FollowedSession implements Conversation {
   }
 
   get unsent(): readonly string[] {
-    return [...this.#status.unsent, ...this.#onTheWay.values(), this.#draft];
+    const { unsent } = this.#status;
+    const onTheWay = [...this.#onTheWay].filter(([key]) => !unsent.some(({ id }) => id === key));
+    return [...unsent.map(({ text }) => text), ...onTheWay.map(([, text]) => text), this.#draft];
   }
 
   get questions(): readonly OpenQuestion[] {
@@ -208,8 +210,9 @@ class FollowedSession implements Conversation {
   send(input: ChatInput): void {
     if (this.phase === "closed") throw new Error("this session is closed; open another one");
     this.#options.onSent?.(input.text);
-    this.#onTheWay.set(input, input.text);
-    const sent = this.#link.submit("prompt", { input }).finally(() => this.#onTheWay.delete(input));
+    const key = crypto.randomUUID();
+    this.#onTheWay.set(key, input.text);
+    const sent = this.#link.submit("prompt", { input }, key).finally(() => this.#onTheWay.delete(key));
     sent.catch((error: unknown) => {
       // the host did not take it: nothing that was written is lost
       this.draft = [this.#draft, input.text].filter((text) => text !== "").join("\n\n");

@@ -26,7 +26,7 @@ export interface SessionLink {
    */
   submit<Kind extends CommandKind>(command: CommandOf<Kind>): Promise<Outcomes[Kind]>;
   /**
-   * Calls the listener with the state of the session, then with each entry after the cursor and each change of the state, in order.
+   * Calls the listener with the entries after the cursor and the state of the session, then with each entry and each change, in order.
    * Without a cursor, it begins with the first entry that the host still has, and these entries are past. The empty cursor is that of a
    * conversation which is as old as the session: past is only what the session brought along.
    */
@@ -101,8 +101,8 @@ export interface SessionStatus {
   readonly sending: readonly string[];
   /** Messages for the running turn that the agent has not taken yet. */
   readonly steering: readonly string[];
-  /** Everything that the agent does not have yet. */
-  readonly unsent: readonly string[];
+  /** Everything that the agent does not have yet, by the keys of the commands. */
+  readonly unsent: readonly QueuedPrompt[];
   /** Questions without an answer, oldest first. */
   readonly questions: readonly HostQuestion[];
 }
@@ -161,7 +161,7 @@ export interface SessionProblem {
 
 /** A prompt that waits. */
 export interface QueuedPrompt {
-  /** The id, for `unqueue` and `move`. */
+  /** The id, for `unqueue` and `move`: the key of the command that brought it. */
   readonly id: string;
   /** Its text. */
   readonly text: string;

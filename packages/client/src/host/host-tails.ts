@@ -55,8 +55,8 @@ export class HostTails {
       this.#dropped += 1;
     } else this.#limit(entry);
     const changed = optional({ status: status && this.#changed(status) });
-    for (const follower of this.#followers)
-      follower.listener({ ...this.#event(follower, entry, this.seq, isPast), ...changed });
+    for (const { listener, past } of this.#followers)
+      listener({ ...this.#event([entry], this.seq, past), ...changed, ...(isPast && { isPast }) });
   }
 
   /** Rarely: removing the first of many costs a copy. */
@@ -93,13 +93,7 @@ export class HostTails {
     if (from === undefined) listener({ kind: "reset" });
     const { seen, past } = from ?? { seen: this.#dropped, past: this.seq };
     const follower: Follower = { listener, past };
-    if (this.#status !== undefined)
-      listener({ kind: "status", status: whole(this.#status), cursor: this.#cursor(seen, past) });
-    const missed = this.#kept.slice(seen - this.#dropped);
-    for (const [at, { entry, isPast }] of missed.entries()) {
-      const seq = seen + at + 1;
-      listener(this.#event(follower, entry, seq, isPast || seq <= past));
-    }
+    this.#catchUp(follower, seen);
     this.#followers.add(follower);
     return {
       hold: (isBehind) => this.#options.hold(isBehind),
@@ -107,14 +101,29 @@ export class HostTails {
     };
   }
 
-  #event(
-    { past }: Follower,
-    entry: Entry,
-    seq: number,
-    isPast: boolean,
-  ): Extract<TailEvent, { kind: "entries" }> {
-    const cursor = this.#cursor(seq, past);
-    return { kind: "entries", entries: [entry], cursor, ...(isPast && { isPast: true }) };
+  /** The past, then what is new, with the state: who sees the state has the entries. */
+  #catchUp({ listener, past }: Follower, seen: number): void {
+    const missed = this.#kept.slice(seen - this.#dropped);
+    const isOld = ({ isPast }: Kept, at: number): boolean => isPast || seen + at + 1 <= past;
+    const firstNew = missed.findIndex((each, at) => !isOld(each, at));
+    const old = firstNew === -1 ? missed : missed.slice(0, firstNew);
+    if (old.length > 0)
+      listener({
+        ...this.#event(
+          old.map(({ entry }) => entry),
+          seen + old.length,
+          past,
+        ),
+        isPast: true,
+      });
+    const status = this.#status && whole(this.#status);
+    const fresh = missed.slice(old.length).map(({ entry }) => entry);
+    if (fresh.length > 0) listener({ ...this.#event(fresh, this.seq, past), ...optional({ status }) });
+    else if (status !== undefined) listener({ kind: "status", status, cursor: this.#cursor(this.seq, past) });
+  }
+
+  #event(entries: readonly Entry[], seq: number, past: number): Extract<TailEvent, { kind: "entries" }> {
+    return { kind: "entries", entries, cursor: this.#cursor(seq, past) };
   }
 
   /** Undefined for a cursor of another host, or of entries that are not kept any more. */

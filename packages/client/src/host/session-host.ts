@@ -4,7 +4,6 @@ import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import type { EntryBody } from "@parley/acp/store";
 import {
-  type ChatInput,
   type CommandKind,
   type CommandOf,
   type Notice,
@@ -26,6 +25,7 @@ import { HostTails } from "./host-tails.ts";
 import { ResentPrompts } from "./resent-prompts.ts";
 import type { KnownSession, OpenedSession, SessionAgent, SessionHostOptions } from "./session-agent.ts";
 import { SessionTurns, type TurnChanges } from "./session-turns.ts";
+import type { WaitingPrompt } from "./waiting-prompts.ts";
 
 const defaultKeptChars = 8 * 1024 * 1024;
 
@@ -97,11 +97,11 @@ export class SessionHost implements SessionLink {
   async #carryOut(command: SessionCommand): Promise<OutcomeOf<CommandKind>> {
     switch (command.kind) {
       case "prompt":
-        this.#send(command.input);
+        this.#send(promptOf(command));
         break;
       case "steer":
         this.#checkOpen();
-        return { how: await this.#turns.steer(command.input) };
+        return { how: await this.#turns.steer(promptOf(command)) };
       case "unqueue": {
         const input = this.#turns.unqueue(command.id);
         return input === undefined ? {} : { input };
@@ -140,10 +140,10 @@ export class SessionHost implements SessionLink {
     return {};
   }
 
-  #send(input: ChatInput): void {
+  #send(prompt: WaitingPrompt): void {
     this.#checkOpen();
-    this.#title ??= input.text.replaceAll(/\s+/g, " ").trim().slice(0, 80);
-    this.#turns.send(input);
+    this.#title ??= prompt.text.replaceAll(/\s+/g, " ").trim().slice(0, 80);
+    this.#turns.send(prompt);
     if (this.#phase === "failed" || this.#phase === "crashed") void this.#restart();
   }
 
@@ -374,6 +374,10 @@ export class SessionHost implements SessionLink {
       questions: this.asked.list,
     };
   }
+}
+
+function promptOf({ key, input }: CommandOf<"prompt" | "steer">): WaitingPrompt {
+  return { id: key, text: input.text, input };
 }
 
 /** Updates after which the options or commands, or the turn, are others. */

@@ -15,7 +15,7 @@ import type { ManagedSession } from "../managed/managed-session.ts";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
 import type { LateUpdates } from "./late-updates.ts";
 import type { SessionAgent } from "./session-agent.ts";
-import { WaitingPrompts } from "./waiting-prompts.ts";
+import { type WaitingPrompt, WaitingPrompts } from "./waiting-prompts.ts";
 
 /** Finds out what a turn changed. */
 export interface TurnChanges {
@@ -50,11 +50,11 @@ export class SessionTurns {
   readonly #host: TurnHost;
   readonly #queue = new WaitingPrompts();
   readonly #told: AttachedText[] = [];
-  #preparing: readonly string[] = [];
+  #preparing: readonly WaitingPrompt[] = [];
   /** Not in the transcript yet. */
   #sending: readonly string[] = [];
   /** Messages for the running work that the agent has not taken yet. */
-  readonly #steering = new Map<ChatInput, Prompt>();
+  readonly #steering = new Map<WaitingPrompt, Prompt>();
   /** Those and the ones that it works on. */
   readonly #steered = new Set<Prompt>();
   #turn: RunningTurn | undefined;
@@ -96,8 +96,9 @@ export class SessionTurns {
   }
 
   /** What the agent does not have yet: the prompt that is being prepared, and those that wait. */
-  get unsent(): readonly string[] {
-    return [...this.#preparing, ...this.steering, ...this.#queue.list.map(({ text }) => text)];
+  get unsent(): readonly QueuedPrompt[] {
+    const all = [...this.#preparing, ...this.#steering.keys(), ...this.#queue.list];
+    return all.map(({ id, text }) => ({ id, text }));
   }
 
   /** The agent has sent something. */
@@ -132,31 +133,31 @@ export class SessionTurns {
     this.#told.push(told);
   }
 
-  send(input: ChatInput): void {
-    this.#queue.add(input);
+  send(prompt: WaitingPrompt): void {
+    this.#queue.add(prompt);
     this.#queueChanged();
   }
 
-  async steer(input: ChatInput): Promise<"steered" | "resent" | "sent"> {
+  async steer(prompt: WaitingPrompt): Promise<"steered" | "resent" | "sent"> {
     const ready = this.#host.ready();
     if (this.#turn === undefined || ready === undefined || this.#preparing.length > 0) {
-      this.send(input);
+      this.send(prompt);
       return "sent";
     }
     if (ready.agent.connection?.capabilities.steer === true && !this.#turn.isCancelling) {
       const told = this.#takeTold();
-      const content = await this.#content(input, ready, told);
+      const content = await this.#content(prompt.input, ready, told);
       if (!this.#isRunning()) {
         // the turn has ended meanwhile
         this.#told.unshift(...told);
-        this.send(input);
+        this.send(prompt);
         return "sent";
       }
       const steered = ready.session.steer(content);
-      this.#watch(input, steered);
+      this.#watch(prompt, steered);
       return "steered";
     }
-    this.#queue.addFirst(input);
+    this.#queue.addFirst(prompt);
     this.#queueChanged();
     this.stop();
     return "resent";
@@ -173,8 +174,8 @@ export class SessionTurns {
   }
 
   /** Shown until the agent has taken it. What it never takes is held in the queue: nothing that was written is lost. */
-  #watch(input: ChatInput, steered: Prompt): void {
-    this.#steering.set(input, steered);
+  #watch(prompt: WaitingPrompt, steered: Prompt): void {
+    this.#steering.set(prompt, steered);
     this.#steered.add(steered);
     this.#host.changed();
     steered.result
@@ -185,11 +186,11 @@ export class SessionTurns {
       });
     steered.accepted
       .catch(() => {
-        this.#queue.addFirst(input);
+        this.#queue.addFirst(prompt);
         this.#queue.hold();
       })
       .finally(() => {
-        this.#steering.delete(input);
+        this.#steering.delete(prompt);
         this.#queueChanged();
       });
   }
@@ -248,12 +249,13 @@ export class SessionTurns {
     const ready = this.#host.ready();
     if (this.#turn !== undefined || ready === undefined) return;
     const isWorking = workStates.has(ready.session.state);
-    const input = isWorking ? undefined : this.#queue.next();
-    if (input === undefined && !isWorking) return;
+    const prompt = isWorking ? undefined : this.#queue.next();
+    if (prompt === undefined && !isWorking) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
-    this.#preparing = this.#sending = input === undefined ? [] : [input.text];
+    this.#preparing = prompt === undefined ? [] : [prompt];
+    this.#sending = this.#preparing.map(({ text }) => text);
     this.#host.changed();
-    this.#end = this.#run(input, ready);
+    this.#end = this.#run(prompt, ready);
   }
 
   #queueChanged(): void {
@@ -262,7 +264,7 @@ export class SessionTurns {
   }
 
   /** One turn. It never rejects. */
-  async #run(input: ChatInput | undefined, ready: Ready): Promise<void> {
+  async #run(prompt: WaitingPrompt | undefined, ready: Ready): Promise<void> {
     // the time in which the user was asked is not the agent's
     const worked = () => performance.now() - this.#host.waitedMs();
     const started = worked();
@@ -271,10 +273,10 @@ export class SessionTurns {
     this.#hasBegun = false;
     try {
       // a snapshot that fails must not stop the turn
-      const begun = changes?.begin(input?.text ?? "").catch((error: unknown) => this.#complain(error));
+      const begun = changes?.begin(prompt?.text ?? "").catch((error: unknown) => this.#complain(error));
       await this.#unlessStopped(begun);
-      if (input !== undefined) {
-        const content = await this.#content(input, ready, this.#takeTold());
+      if (prompt !== undefined) {
+        const content = await this.#content(prompt.input, ready, this.#takeTold());
         result = await this.#answer(ready, content);
       }
       for (;;) {
@@ -286,7 +288,7 @@ export class SessionTurns {
         result = await this.#answer(ready, [{ type: "text", text }]);
       }
     } catch (error) {
-      result = (await this.#failed(error, input)) ?? result;
+      result = (await this.#failed(error, prompt)) ?? result;
     }
     this.#prepared();
     this.#prompt = undefined;
@@ -324,7 +326,7 @@ export class SessionTurns {
   }
 
   /** Returns the result if it is no error. */
-  async #failed(error: unknown, input: ChatInput | undefined): Promise<PromptResult | undefined> {
+  async #failed(error: unknown, prompt: WaitingPrompt | undefined): Promise<PromptResult | undefined> {
     const { isCrash, isTaken, isUnsent } = await import("./session-end.ts");
     if (isTaken(error)) {
       // it goes on elsewhere, which the session says
@@ -337,7 +339,7 @@ export class SessionTurns {
       return undefined;
     }
     // the agent has done nothing about it: it can be sent again
-    if (!this.#hasBegun && input !== undefined) this.#queue.addFirst(input);
+    if (!this.#hasBegun && prompt !== undefined) this.#queue.addFirst(prompt);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
     if (hasEnded) await this.#host.crashed(error);

@@ -2,14 +2,13 @@
 
 import type { ChatInput, QueuedPrompt } from "../conversation/session-link.ts";
 
-interface Waiting extends QueuedPrompt {
+/** Its id is the key of the command that brought it. */
+export interface WaitingPrompt extends QueuedPrompt {
   readonly input: ChatInput;
 }
 
-let count = 0;
-
 export class WaitingPrompts {
-  #waiting: readonly Waiting[] = [];
+  #waiting: readonly WaitingPrompt[] = [];
   #isHeld = false;
 
   get list(): readonly QueuedPrompt[] {
@@ -17,14 +16,14 @@ export class WaitingPrompts {
   }
 
   /** Adds it at the end. After a cancel it goes first, and those that were held follow. */
-  add(input: ChatInput): void {
-    if (this.#isHeld) this.addFirst(input);
-    else this.#waiting = [...this.#waiting, waiting(input)];
+  add(prompt: WaitingPrompt): void {
+    if (this.#isHeld) this.addFirst(prompt);
+    else this.#waiting = [...this.#waiting, prompt];
     this.#isHeld = false;
   }
 
-  addFirst(input: ChatInput): void {
-    this.#waiting = [waiting(input), ...this.#waiting];
+  addFirst(prompt: WaitingPrompt): void {
+    this.#waiting = [prompt, ...this.#waiting];
   }
 
   /** Nothing is taken until the next one is added. */
@@ -33,11 +32,11 @@ export class WaitingPrompts {
   }
 
   /** The next one to send, if it may be sent. */
-  next(): ChatInput | undefined {
+  next(): WaitingPrompt | undefined {
     const [first, ...rest] = this.#waiting;
     if (this.#isHeld || first === undefined) return undefined;
     this.#waiting = rest;
-    return first.input;
+    return first;
   }
 
   take(id: string): ChatInput | undefined {
@@ -55,8 +54,4 @@ export class WaitingPrompts {
     const to = Math.min(Math.max(at + by, 0), others.length);
     this.#waiting = others.toSpliced(to, 0, moved);
   }
-}
-
-function waiting(input: ChatInput): Waiting {
-  return { id: `queued-${++count}`, text: input.text, input };
 }

@@ -51,7 +51,7 @@ test(
       await until(() => chosen.phase === "closed");
       assert.equal(conversation.current, session);
       assert.deepEqual(conversation.sessions, [session]);
-      assert.match(notices(), reason);
+      await until(() => reason.test(notices()));
     }
     assert.equal(session.draft, "for nosuch\n\nfor gemini", "nothing waits in a session that does not exist");
     session.send(text("here"));
@@ -131,6 +131,7 @@ test("a session that another process uses is not shown; a copy of it is offered"
     assert.match(question.lines.join("\n"), new RegExp(`in use by process ${pid}`));
     assert.match(question.ask, /Open a copy/);
     question.answer(isYes);
+    await chat.caughtUp();
   }
   await until(() => conversation.current !== session && conversation.current.phase === "ready");
   isCopy(conversation.current, id);
@@ -153,6 +154,7 @@ test("a copy is offered when chat begins with a session that another process use
   await until(() => conversation.current !== session && conversation.current.phase === "ready");
   isCopy(conversation.current, id);
   assert.equal(conversation.current.draft, "go on");
+  await until(() => conversation.sessions.length === 1);
   assert.deepEqual(conversation.sessions, [conversation.current], "the one that was not opened is gone");
   far.agent.open("go");
 });

@@ -145,7 +145,8 @@ test(
     await begun.promise;
     const other = await client({ name: "other", version: "1.0.0" }).connect(far.open());
     t.after(() => other.close());
-    const { sessionId = "" } = session as unknown as { sessionId?: string }; // the agent's id is not for faces
+    await until(() => session.sessionId !== undefined);
+    const { sessionId = "" } = session;
     await other.resumeSession(sessionId, { cwd, _meta: { "_parley.dev/takeover": true } });
     await until(() => session.phase === "crashed" && session.turn === undefined);
     assert.equal(session.problem?.status, "taken");

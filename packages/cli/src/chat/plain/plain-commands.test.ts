@@ -9,7 +9,7 @@ import type { LineInput } from "./typed-lines.ts";
 /** Commands over a session whose prompts wait, with a user who answers like this. */
 function commands(answers: string[], found: readonly SessionTarget[] = []) {
   const queue = new WaitingPrompts();
-  for (const text of ["one", "two", "three"]) queue.add({ text });
+  for (const text of ["one", "two", "three"]) queue.add({ id: text, text, input: { text } });
   const session = {
     cwd: "/here",
     phase: "ready",
@@ -18,7 +18,7 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
       { name: "plan", description: "make a plan" },
       { name: "undo", description: "theirs" },
     ],
-    send: ({ text }: { readonly text: string }) => queue.add({ text }),
+    send: ({ text }: { readonly text: string }) => queue.add({ id: text, text, input: { text } }),
     get queue() {
       return queue.list;
     },
