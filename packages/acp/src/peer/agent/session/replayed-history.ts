@@ -60,7 +60,7 @@ function updatesOf(
     const { kind, format, text } = stored;
     // a message is one line, and another program may have written the entry
     const isLine = kind === "update" && !text.includes("\n");
-    if (isLine && format === entryFormat && shown.takeJson(text, updates)) continue;
+    if (isLine && format === entryFormat && shown.takeJson(stored, updates)) continue;
     const update = updateOf(read(stored));
     if (update !== undefined) shown.take({ update, text: isLine ? text : undefined }, updates);
   }
@@ -110,13 +110,18 @@ class ShownAgain {
   }
 
   /** As `take`, for JSON that need not be parsed. Otherwise it returns false, and has done nothing. */
-  takeJson(json: string, to: Replayed[]): boolean {
+  takeJson({ tag, text }: StoredEntry, to: Replayed[]): boolean {
     // a UTF-16 unit takes at most three bytes
-    if (json.length * 3 > this.#maxBytes) return false;
+    if (text.length * 3 > this.#maxBytes) return false;
+    return tag === "tool_call_update" ? this.#takeCall(text, to) : this.#takeText(text, to);
+  }
+
+  #takeCall(json: string, to: Replayed[]): boolean {
     const call = plainToolCallIn(json);
-    if (call?.hasContent) this.#wholes?.tookToolCall(call.toolCallId);
-    if (call !== undefined) this.#joined.takeCall(call, to);
-    return call !== undefined || this.#takeText(json, to);
+    if (call === undefined) return false;
+    if (call.hasContent) this.#wholes?.tookToolCall(call.toolCallId);
+    this.#joined.takeCall(call, to);
+    return true;
   }
 
   #takeText(json: string, to: Replayed[]): boolean {
