@@ -7,11 +7,14 @@ import { sqliteStore } from "@parley/acp/node";
 import { type EntryBody, emptyHead, serializeEntry } from "@parley/acp/store";
 import { type Benchmark, compare } from "../benchmark.ts";
 import { interleave, type RunOptions } from "../rounds.ts";
+import { figure } from "../statistics.ts";
 import { launcher, RawAgent } from "./raw-agent.ts";
 import { inWorkplace, type Workplace } from "./workplace.ts";
 
 const reader = fileURLToPath(new URL("../floor/read-store.ts", import.meta.url));
 const sessionId = "bench";
+/** One load takes so little time that the scheduler decides what is measured. */
+const loads = 5;
 
 export const agentLoad: Benchmark = {
   name: "agent.load",
@@ -30,30 +33,61 @@ async function measure(options: RunOptions, place: Workplace) {
     floor: [process.execPath, reader, database],
     ours: [launcher, "agent"],
   };
-  const seen: Record<string, number> = {};
-  const samples = await interleave(["floor", "ours"] as const, options, async (entrant) => {
-    const agent = new RawAgent({ command: commands[entrant], ...place });
-    await agent.handshake();
-    // all of it is loaded before the clock starts, as in an editor that was open for a while
-    const another = await agent.open({ cwd: place.cwd });
-    await agent.request("session/close", { sessionId: another });
-    agent.updates = 0;
-    const started = performance.now();
-    await agent.request("session/load", { sessionId, cwd: place.cwd, mcpServers: [] });
-    const ms = performance.now() - started;
-    seen[entrant] = agent.updates;
-    await agent.close();
-    return ms;
-  });
+  const samples = await interleave(["floor", "ours"] as const, options, (entrant) =>
+    sample(commands[entrant], place, options.quick ? 1 : loads),
+  );
+  const of = (entrant: "floor" | "ours", value: (sample: Sample) => number) => samples[entrant].map(value);
+  const [ours, floor] = [of("ours", ({ ms }) => ms), of("floor", ({ ms }) => ms)];
   // there is no third: the SDK keeps no sessions
-  const result = compare({ ...samples, sdk: samples.floor }, "ms", "less is better");
+  const result = compare({ ours, floor, sdk: floor }, "ms", "less is better");
+  const both = (value: (sample: Sample) => number) => {
+    const [mine, theirs] = [figure(of("ours", value)).median, figure(of("floor", value)).median];
+    return `ours ${mine.toFixed(1)}, floor ${theirs.toFixed(1)} ms, ${(theirs / mine).toFixed(2)} of the floor`;
+  };
+  const seen = (entrant: "floor" | "ours") => samples[entrant][0]?.updates;
   return {
     ...result,
     notes: [
-      `${count} stored updates: ours sent ${seen["ours"]} (pieces of one message as one), the floor ${seen["floor"]}`,
+      `${count} stored updates: ours sent ${seen("ours")} (pieces of one message as one), the floor ${seen("floor")}`,
+      `the first load of a process: ${both(({ firstMs }) => firstMs)}`,
+      `CPU of a later load, main thread only: ${both(({ cpuMs }) => cpuMs)}; of the first: ${both(({ firstCpuMs }) => firstCpuMs)}`,
       "the SDK keeps no sessions; its column repeats the floor",
     ],
   };
+}
+
+interface Sample {
+  /** Of one load, after the first. */
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly firstMs: number;
+  readonly firstCpuMs: number;
+  readonly updates: number;
+}
+
+/** Loads the session in a fresh process: once to warm up, as in every benchmark here, and then `loads` times. */
+async function sample(command: readonly string[], place: Workplace, loads: number): Promise<Sample> {
+  const agent = new RawAgent({ command, ...place });
+  await agent.handshake();
+  // what opening a session loads is no part of loading one
+  await agent.request("session/close", { sessionId: await agent.open({ cwd: place.cwd }) });
+  const first = await load(agent, place.cwd);
+  const later: Awaited<ReturnType<typeof load>>[] = [];
+  for (let i = 0; i < loads; i++) later.push(await load(agent, place.cwd));
+  const { updates } = agent;
+  await agent.close();
+  const [ms, cpuMs] = [figure(later.map((each) => each.ms)), figure(later.map((each) => each.cpuMs))];
+  return { ms: ms.median, cpuMs: cpuMs.median, firstMs: first.ms, firstCpuMs: first.cpuMs, updates };
+}
+
+async function load(agent: RawAgent, cwd: string): Promise<{ readonly ms: number; readonly cpuMs: number }> {
+  agent.updates = 0;
+  const cpu = agent.mainThreadMs();
+  const started = performance.now();
+  await agent.request("session/load", { sessionId, cwd, mcpServers: [] });
+  const taken = { ms: performance.now() - started, cpuMs: agent.mainThreadMs() - cpu };
+  await agent.request("session/close", { sessionId });
+  return taken;
 }
 
 /** Turns of text, thoughts and tool calls, as an agent stores them. */

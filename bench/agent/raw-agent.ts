@@ -59,6 +59,15 @@ export class RawAgent {
     }
   }
 
+  /** The CPU time of the main thread so far, in milliseconds. NaN where the system does not say. */
+  mainThreadMs(): number {
+    try {
+      return Number(readFileSync(`/proc/${this.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+    } catch {
+      return Number.NaN;
+    }
+  }
+
   async request(method: string, params: object): Promise<Readonly<Record<string, unknown>>> {
     const id = ++this.#ids;
     const answer = new Promise<RawMessage>((resolve) => this.#waiting.set(id, resolve));

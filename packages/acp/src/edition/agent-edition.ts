@@ -12,6 +12,7 @@ import type {
   SystemPrompt,
 } from "../model/content.ts";
 import type { JsonValue } from "../model/custom-types.ts";
+import type { PlainToolCall } from "../model/plain-tool-call.ts";
 import type { SessionPatch } from "../model/store.ts";
 import type { PromptResult, SessionUpdate } from "../model/update.ts";
 import type { MethodRow } from "../wire/method-row.ts";
@@ -32,6 +33,13 @@ export interface AgentSessionEdition {
    * The messages for one update of the model: usually one, sometimes none or several.
    */
   encode(update: SessionUpdate, lost?: Lost): object | readonly object[] | undefined;
+  /**
+   * As `encode`, for an update whose JSON is at hand: the JSON of its one message, if that is the same but for the tag.
+   * Undefined otherwise: `encode` has to be called.
+   */
+  encodeJson(update: SessionUpdate, json: string): string | undefined;
+  /** As `encodeJson`, for a tool call that has not been parsed. */
+  encodeToolCall(call: PlainToolCall): string | undefined;
   /** The client has a terminal with this id, and can show it. */
   addClientTerminal(terminalId: string): void;
 }

@@ -41,6 +41,12 @@ export function updateFromWire({ update, _meta }: { update: object; _meta?: unkn
   return Object.assign(update, { _meta: { ...rest, [notificationKey]: both } });
 }
 
+/** Whether the update has custom data that becomes that of its notification. */
+export function movesMeta(update: object): boolean {
+  const { _meta: meta } = update as { _meta?: Meta | null };
+  return meta != null && isObject(extensionIn(meta, notificationKey));
+}
+
 /** The params of the notification that carries the update. */
 export function notificationToWire(
   sessionId: string,

@@ -66,6 +66,22 @@ export class Output {
     return this.#whenRoom(!isOpen || this.#sent(transport.sendLines({ text: `${given}\n` })));
   }
 
+  /** Whether `notifyLines` can be used. */
+  get takesLines(): boolean {
+    return this.#transport.sendLines !== undefined;
+  }
+
+  /** As `notify`, for many notifications as text: whole lines, each of which was checked with `checkSentSize`. */
+  notifyLines(text: string): Promise<void> | undefined {
+    const { tap, counters } = this.#host;
+    const isSeen = tap !== undefined || !this.isOpen;
+    for (const line of isSeen ? text.slice(0, -1).split("\n") : []) {
+      if (this.isOpen) tap?.("out", line);
+      else counters.dropped++;
+    }
+    return this.#whenRoom(!this.isOpen || this.#sent(this.#transport.sendLines?.({ text }) ?? true));
+  }
+
   /** Checks the size and shows the text to the tap. When nothing is sent any more, counts the message and returns undefined. */
   #admitted(message: object, text: string): string | undefined {
     if (!this.isOpen) {

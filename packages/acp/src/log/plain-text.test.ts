@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPlainText, type PlainText, plainTextFrom, plainTextHead } from "./plain-text.ts";
+import {
+  endOfPlainText,
+  isPlainText,
+  messageIdIn,
+  type PlainText,
+  plainTextHead,
+  plainTextIn,
+  wholeTextHead,
+} from "./plain-text.ts";
 
 const chunk = (text: string, messageId = "m1"): PlainText => ({
   sessionUpdate: "agent_message_chunk",
@@ -8,18 +16,41 @@ const chunk = (text: string, messageId = "m1"): PlainText => ({
   content: { type: "text", text },
 });
 
-test("a chunk is read as JSON.parse reads it, or left to JSON.parse", () => {
-  const texts = ["", "Hello", "a\nb", 'say "x"', "back\\slash", '"}}', '"}}"}}', "äöü 🙂", "\u2028", "{}"];
+test("the text of a chunk is found in its JSON as JSON.parse finds it, or left to JSON.parse", () => {
+  const texts = [
+    "",
+    "Hello",
+    "a\nb",
+    'say "x"',
+    "back\\slash",
+    "\\",
+    '\\"',
+    '"}}',
+    '"}}"}}',
+    "äöü 🙂",
+    "\u2028\u0001",
+    "{}",
+  ];
+  let found = 0;
   for (const text of texts) {
     for (const id of ["m1", "", 'a"b', "a\\b", 'x","content":{"type":"text","text":"y']) {
       for (const sessionUpdate of ["agent_message_chunk", "agent_thought_chunk"] as const) {
         const json = JSON.stringify({ ...chunk(text, id), sessionUpdate });
-        const read = plainTextFrom(json);
-        if (read !== undefined) assert.deepEqual(read, JSON.parse(json));
+        const place = plainTextIn(json);
+        if (place === undefined) continue;
+        found++;
+        assert.equal(place.tag, sessionUpdate);
+        assert.equal(JSON.parse(json.slice(place.start, 1 - endOfPlainText.length)), text);
+        assert.equal(messageIdIn(json, place), id);
+        const whole = `${wholeTextHead(json, place)}${json.slice(place.start, -1)}]}`;
+        const content = [{ type: "text", text }];
+        const tag = sessionUpdate.replace("_chunk", "");
+        assert.deepEqual(JSON.parse(whole), { sessionUpdate: tag, messageId: id, content });
       }
     }
   }
-  assert.deepEqual(plainTextFrom(JSON.stringify(chunk("Hello"))), chunk("Hello"));
+  // of all texts, for the two ids that need no escapes
+  assert.equal(found, texts.length * 2 * 2);
 });
 
 test("what is not exactly such a chunk is left to JSON.parse", () => {
@@ -32,9 +63,15 @@ test("what is not exactly such a chunk is left to JSON.parse", () => {
     { ...rest, content: { type: "text", text: 5 } },
     { content, ...rest },
   ])
-    assert.equal(plainTextFrom(JSON.stringify(other)), undefined, JSON.stringify(other));
+    assert.equal(plainTextIn(JSON.stringify(other)), undefined, JSON.stringify(other));
   for (const text of ["", "{}", `${JSON.stringify(chunk("x"))}}`, JSON.stringify(chunk("x")).slice(0, -1)])
-    assert.equal(plainTextFrom(text), undefined, text);
+    assert.equal(plainTextIn(text), undefined, text);
+});
+
+test("what JSON does not allow in a string is left to JSON.parse, which refuses it", () => {
+  const [head, end] = JSON.stringify(chunk("|")).split("|");
+  for (const inside of ["\\q", "\\", "\\u12g4", "\\u12", 'a"b', '\\\\"'])
+    assert.equal(plainTextIn(`${head}${inside}${end}`), undefined, inside);
 });
 
 test("the head of a chunk and its text are its JSON", () => {

@@ -71,6 +71,16 @@ export class WholeFirst {
     }
   }
 
+  /** As `take`, for a chunk that is nothing but a text: whether it has to be sent as a whole message. */
+  beginsMessage(sessionUpdate: Chunk["sessionUpdate"], messageId: string): boolean {
+    return this.#isFirst(wholeOf[sessionUpdate], messageId);
+  }
+
+  /** As `take`, for a tool call with content. */
+  tookToolCall(toolCallId: string): void {
+    this.#isFirst("tool_call", toolCallId);
+  }
+
   #message(chunk: Chunk): readonly SessionUpdate[] {
     const sessionUpdate = wholeOf[chunk.sessionUpdate];
     const { messageId, content } = chunk;

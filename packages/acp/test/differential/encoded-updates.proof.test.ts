@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClientCapabilities } from "../../src/edition/agent-edition.ts";
 import { modelRules } from "../../src/model/model-rules.ts";
+import { plainToolCallIn } from "../../src/model/plain-tool-call.ts";
 import type { SessionUpdate } from "../../src/model/update.ts";
 import { BoundWire } from "../../src/peer/base/bound-wire.ts";
 import { loadAgentVersion } from "../../src/peer/base/load-version.ts";
@@ -45,6 +46,40 @@ for (const version of [1, 2] as const) {
       const kinds = Object.keys(definitions).length > 0 ? [...seen.keys()] : [];
       for (const kind of common)
         assert.ok(kinds.includes(kind), `${kind} was tried; seed ${seed} gave ${kinds}`);
+    });
+  }
+}
+
+for (const version of [1, 2] as const) {
+  for (const has of [true, false]) {
+    const client = has ? "a client with every feature" : "a client without features";
+    test(`JSON that is passed on says what the update says on version ${version} to ${client}`, async () => {
+      const { edition } = await loadAgentVersion(version);
+      const random = new Random(seed);
+      const newSession = () => edition.session(setup, capabilities(has));
+      let [session, fromJson, unparsed] = [newSession(), newSession(), newSession()];
+      let [passed, calls] = [0, 0];
+      for (let i = 0; i < rounds; i++) {
+        const update = random.chance(0.5) ? sample(random) : simpleCall(random);
+        if (rules.update(update) !== undefined) continue;
+        if (random.chance(0.02)) [session, fromJson, unparsed] = [newSession(), newSession(), newSession()];
+        const text = JSON.stringify(update);
+        const said = [session.encode(update) ?? []].flat();
+        const call = plainToolCallIn(text);
+        const ofCall = call && unparsed.encodeToolCall(call);
+        const json = fromJson.encodeJson(update, text);
+        if (ofCall !== undefined) calls++;
+        if (json !== undefined) passed++;
+        for (const [one, other] of [
+          [ofCall, unparsed],
+          [json, fromJson],
+        ] as const) {
+          const messages = one === undefined ? [other.encode(update) ?? []].flat() : [JSON.parse(one)];
+          const message = `seed ${seed}, round ${i}: ${text}`;
+          assert.deepEqual(JSON.parse(JSON.stringify(messages)), JSON.parse(JSON.stringify(said)), message);
+        }
+      }
+      assert.ok(passed > rounds / 8 && calls > rounds / 8, `${passed} passed, ${calls} calls`);
     });
   }
 }
@@ -97,4 +132,27 @@ function sample(random: Random): SessionUpdate {
     );
   }
   return update as unknown as SessionUpdate; // as: tried on the model's rules next
+}
+
+/** A tool call that is often plain. */
+function simpleCall(random: Random): SessionUpdate {
+  const content = [{ type: "content", content: { type: "text", text: "x" } }];
+  const fields = {
+    title: "T",
+    name: "n",
+    kind: random.pick(["read", "other", "_own"]),
+    status: random.pick(["pending", "in_progress", "completed", "failed", "cancelled"]),
+    content: random.pick([content, [], null]),
+    locations: [{ path: "/a", line: 1 }],
+    rawInput: random.pick([{ a: 1 }, "x", null]),
+    rawOutput: { told: "x" },
+  };
+  const some = Object.entries(fields).filter(() => random.chance(0.4));
+  const toolCallId = random.pick(["a", "b", "c"]);
+  // as: tried on the model's rules next
+  return {
+    sessionUpdate: "tool_call_update",
+    toolCallId,
+    ...Object.fromEntries(some),
+  } as unknown as SessionUpdate;
 }

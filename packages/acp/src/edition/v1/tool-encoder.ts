@@ -3,6 +3,7 @@
 
 import { fromBase64 } from "../../base/base64.ts";
 import { extraKey } from "../../base/parley-extensions.ts";
+import type { PlainToolCall } from "../../model/plain-tool-call.ts";
 import type { ToolCallContent, ToolCallUpdate, UpdateOf } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { Lost } from "../agent-edition.ts";
@@ -42,7 +43,8 @@ const keptEnded = 64;
 /** A call that is open, or one of the last that have ended. */
 interface Call {
   readonly toolCallId: string;
-  content: readonly ToolCallContent[];
+  /** Or the JSON of the update that brought it, until somebody needs it. */
+  content: readonly ToolCallContent[] | string;
   hasEnded: boolean;
 }
 
@@ -74,14 +76,35 @@ export class ToolEncoder {
       : this.#withTerminals(sent, update.content, this.#reports);
   }
 
+  /** As `update`, for its JSON. Undefined, and nothing has changed, where version 1 says more than another tag. */
+  updateJson(update: ToolUpdate, json: string): string | undefined {
+    // then it shows no terminals either
+    if (!isSameOnV1(update)) return undefined;
+    const first = this.#calls.get(update.toolCallId) === undefined;
+    if (first && (update.title === undefined || !json.startsWith(tagOfChange))) return undefined;
+    this.#follow(update.toolCallId, update.content ?? undefined, isFinal(update.status));
+    return first ? announced(json) : json;
+  }
+
+  /** As `updateJson`, for what has not been parsed. It has no terminals. */
+  plainCall({ json, toolCallId, hasTitle, hasContent, hasEnded }: PlainToolCall): string | undefined {
+    if (!hasTitle && this.#calls.get(toolCallId) === undefined) return undefined;
+    return this.#follow(toolCallId, hasContent ? json : undefined, hasEnded) ? announced(json) : json;
+  }
+
+  /** Keeps what later updates of the call need. Returns whether it is the first one. */
+  #follow(toolCallId: string, content: Call["content"] | undefined, hasEnded: boolean): boolean {
+    const known = this.#calls.get(toolCallId);
+    const call = known ?? this.#begin(toolCallId);
+    if (content !== undefined) this.#keep(call, content);
+    if (hasEnded && !call.hasEnded) this.#end(call);
+    return known === undefined;
+  }
+
   /** One update by itself. */
   tool(update: ToolUpdate, lost?: Lost): ToolOnWire {
     const { toolCallId, content } = update;
-    const known = this.#calls.get(toolCallId);
-    const first = known === undefined;
-    const call = known ?? this.#begin(toolCallId);
-    if (content !== undefined) this.#keep(call, content ?? []);
-    if (isFinal(update.status) && !call.hasEnded) this.#end(call);
+    const first = this.#follow(toolCallId, content === null ? [] : content, isFinal(update.status));
     if (!first && isSameOnV1(update)) return update as ToolOnWire; // as: it has only what version 1 has
     const sent: Sendable = first
       ? {
@@ -127,7 +150,8 @@ export class ToolEncoder {
 
   /** Version 1 has no chunks of content: the whole of it is sent again. */
   chunk({ content, ...rest }: UpdateOf<"tool_call_content_chunk">, lost?: Lost): Encoded {
-    const known = this.#calls.get(rest.toolCallId)?.content ?? [];
+    const call = this.#calls.get(rest.toolCallId);
+    const known = call ? contentOf(call) : [];
     return this.update({ ...rest, sessionUpdate: "tool_call_update", content: [...known, content] }, lost);
   }
 
@@ -156,13 +180,13 @@ export class ToolEncoder {
     if (!due || terminal.text === "") return [];
     terminal.sentLength = terminal.length;
     terminal.sentTotal += Math.min(length, shownChars);
-    const showing = [...this.#showing].filter(({ content }) =>
-      content.some((item) => item.type === "terminal" && item.terminalId === terminalId),
+    const showing = [...this.#showing].filter((call) =>
+      contentOf(call).some((item) => item.type === "terminal" && item.terminalId === terminalId),
     );
-    return showing.map(({ toolCallId, content }) => ({
+    return showing.map((call) => ({
       sessionUpdate: "tool_call_update",
-      toolCallId,
-      content: this.#content(content),
+      toolCallId: call.toolCallId,
+      content: this.#content(contentOf(call)),
     }));
   }
 
@@ -172,9 +196,10 @@ export class ToolEncoder {
     return call;
   }
 
-  #keep(call: Call, content: readonly ToolCallContent[]): void {
+  #keep(call: Call, content: Call["content"]): void {
     call.content = content;
-    if (content.some(({ type }) => type === "terminal")) this.#showing.add(call);
+    if (typeof content !== "string" && content.some(({ type }) => type === "terminal"))
+      this.#showing.add(call);
   }
 
   #end(call: Call): void {
@@ -209,6 +234,20 @@ export class ToolEncoder {
     }
     return sent;
   }
+}
+
+function contentOf(call: Call): readonly ToolCallContent[] {
+  // as: the JSON of a plain tool call
+  if (typeof call.content === "string") call.content = (JSON.parse(call.content) as ToolUpdate).content ?? [];
+  return call.content;
+}
+
+/** The beginning of the JSON of a change, as JSON.stringify writes it. */
+const tagOfChange = '{"sessionUpdate":"tool_call_update"';
+
+/** The same as the announcement of a call. */
+function announced(json: string): string {
+  return `{"sessionUpdate":"tool_call"${json.slice(tagOfChange.length)}`;
 }
 
 /** The envelope around the text of an update. */

@@ -1,5 +1,6 @@
 // Encodes the updates of one session for version 1. What it cannot express becomes the nearest thing, or is left out.
 
+import type { PlainToolCall } from "../../model/plain-tool-call.ts";
 import type { SessionUpdate, UpdateOf } from "../../model/update.ts";
 import type * as wire from "../../wire/v1/types.gen.ts";
 import type { ClientCapabilities, Lost } from "../agent-edition.ts";
@@ -65,6 +66,23 @@ export class V1UpdateEncoder {
       default:
         return this.#rest(update, lost);
     }
+  }
+
+  encodeJson(update: SessionUpdate, json: string): string | undefined {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+      case "user_message_chunk":
+        return contentToV1(update.content) === update.content ? json : undefined;
+      case "tool_call_update":
+        return this.#toolEncoder().updateJson(update, json);
+      default:
+        return undefined;
+    }
+  }
+
+  encodeToolCall(call: PlainToolCall): string | undefined {
+    return this.#toolEncoder().plainCall(call);
   }
 
   /** The same JSON in both versions, but for content that version 1 does not know. */

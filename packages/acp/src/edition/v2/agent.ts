@@ -60,6 +60,8 @@ export const v2AgentEdition: AgentEdition = {
       if (sent === undefined) lost?.(`the update ${update.sessionUpdate}`);
       return sent;
     },
+    encodeJson: (update, json) => (updateToWire(update) === update ? json : undefined),
+    encodeToolCall: ({ json }) => json,
     addClientTerminal: () => undefined,
   }),
   permission: (sessionId, ask) => ({

@@ -21,7 +21,7 @@ import {
   halfOf,
   type ProtocolVersion,
 } from "../../edition/negotiate.ts";
-import { metaOf, notificationToWire } from "../../edition/wire-fields.ts";
+import { metaOf, movesMeta, notificationToWire } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection, outputOf, setIdPolicy } from "../../jsonrpc/connection.ts";
 import {
@@ -45,7 +45,7 @@ import { BoundWire, extensionName, forwarding, refuseBatch } from "../base/bound
 import { HeldInput, loadAgentVersion } from "../base/load-version.ts";
 import { isRelayedMcp, messageMethod } from "../mcp/mcp-wire.ts";
 import { McpNotices } from "../mcp/session-servers.ts";
-import { encodedCheck } from "./encoded-check.ts";
+import { anyUpdate, encodedCheck, paramsIn } from "./encoded-check.ts";
 import type { SessionSender } from "./session/session-sender.ts";
 import { TerminalOutputs } from "./session/terminal-outputs.ts";
 
@@ -191,18 +191,31 @@ export class AgentWire implements SessionSender {
   }
 
   checkSize(text: string): void {
-    checkSentSize({ method: "session/update" }, text, this.maxSentBytes);
+    checkSentSize(anyUpdate, text, this.maxSentBytes);
   }
 
-  sendEncoded(sessionId: string, update: object, text: string): Promise<void> | undefined {
-    const params = notificationToWire(sessionId, update);
-    // the custom data of the notification is kept with the update
-    const isSame = params.update === update;
+  sendEncoded(sessionId: string, update: object | undefined, text: string): Promise<void> | undefined {
     const { compare } = encodedCheck;
+    // then nobody looks at the message itself
+    const isText = this.takesLines && compare === undefined && (update === undefined || !movesMeta(update));
+    if (isText) return this.#output.notify(anyUpdate, text, true);
+    const params = update === undefined ? paramsIn(text) : notificationToWire(sessionId, update);
+    // the custom data of the notification is kept with the update
+    const isSame = update === undefined || params.update === update;
     if (compare !== undefined || this.rules === undefined)
-      this.#now.wire.notification("session/update", params, isQuoted(update));
+      this.#now.wire.notification("session/update", params, isQuoted(params.update));
     if (isSame) compare?.(params, text);
     return this.#update(params, isSame ? text : undefined);
+  }
+
+  get takesLines(): boolean {
+    return this.rules !== undefined && this.#output.takesLines;
+  }
+
+  sendLines(lines: string): Promise<void> | undefined {
+    const checked = encodedCheck.compare === undefined ? [] : lines.slice(0, -1).split("\n");
+    for (const line of checked) this.checkUpdate("", paramsIn(line).update);
+    return this.#output.notifyLines(lines);
   }
 
   request(method: string, params: unknown, options: RequestOptions<unknown> = {}): Promise<unknown> {

@@ -4,3 +4,11 @@
 export const encodedCheck: { compare: ((params: object, text: string) => void) | undefined } = {
   compare: undefined,
 };
+
+/** Stands for an update that is sent as text. */
+export const anyUpdate = { jsonrpc: "2.0", method: "session/update" };
+
+/** The params of an update that this program wrote. */
+export function paramsIn(text: string): { readonly sessionId: string; readonly update: object } {
+  return (JSON.parse(text) as { params: ReturnType<typeof paramsIn> }).params;
+}

@@ -59,6 +59,8 @@ async function recordingSender(
       sent.push([update.sessionUpdate, said.text].filter(Boolean).join(" "));
       return undefined;
     },
+    takesLines: false,
+    sendLines: () => undefined,
     sendUpdate: (sessionId, update) =>
       sender.sendEncoded(sessionId, update, JSON.stringify({ params: { update } })),
     request,

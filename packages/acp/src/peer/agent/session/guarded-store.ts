@@ -8,7 +8,7 @@ import type { ReadRange, SessionStore, StoredEntry } from "../../../model/store.
 
 /** Reads the entries of a session. */
 export interface StoredHistory {
-  pages(from?: number): AsyncIterable<readonly StoredEntry[]>;
+  pages(range?: ReadRange): AsyncIterable<readonly StoredEntry[]>;
   /** Throws the error for the client when it is damaged. */
   read(stored: StoredEntry): Entry;
 }
@@ -79,7 +79,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
 
   return {
     history: (sessionId) => ({
-      pages: (from) => pages(sessionId, { from }),
+      pages: (range) => pages(sessionId, range),
       read: (stored) => read(sessionId, stored),
     }),
     create: (record) => guarded(() => store.create(record)),

@@ -24,7 +24,7 @@ export async function historyEnd(store: GuardedStore, sessionId: string): Promis
   const open = new OpenWork(before.settledSeq > 0);
   const history = store.history(sessionId);
   if (before.settledSeq < lastSeq) {
-    for await (const page of history.pages(before.settledSeq + 1)) {
+    for await (const page of history.pages({ from: before.settledSeq + 1 })) {
       for (const each of page) {
         const entry = history.read(each);
         open.follow(entry);

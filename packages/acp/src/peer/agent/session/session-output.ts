@@ -4,11 +4,12 @@
 import { valueKey } from "../../../base/parley-extensions.ts";
 import type { AgentSessionEdition } from "../../../edition/agent-edition.ts";
 import { understands } from "../../../edition/dialect.ts";
+import { movesMeta } from "../../../edition/wire-fields.ts";
 import type { PlainText } from "../../../log/plain-text.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import { isOfTurn } from "../../base/taken-session.ts";
 import type { StoredHistory } from "./guarded-store.ts";
-import { replayedHistory } from "./replayed-history.ts";
+import { parsed, type Replayed, replayedHistory } from "./replayed-history.ts";
 import type { SessionSender } from "./session-sender.ts";
 
 interface Item {
@@ -17,6 +18,9 @@ interface Item {
   readonly tag: string;
   isReady: boolean;
 }
+
+/** A replay sends its lines when they have so many characters, and at the end of each page. */
+const linesAtOnce = 64 * 1024;
 
 /** Shows a held update, or drops it. */
 export type Release = (show: boolean) => Promise<void> | undefined;
@@ -41,6 +45,8 @@ export class SessionOutput {
   #slow: (PromiseWithResolvers<void> & { readonly of: Promise<void> }) | undefined;
   /** The last replay that began. */
   #replay: object | undefined;
+  /** Lines of a replay that are not sent yet. */
+  #lines = "";
 
   constructor(sessionId: string, sender: SessionSender) {
     this.#sessionId = sessionId;
@@ -68,10 +74,12 @@ export class SessionOutput {
     return this.#untilDrained();
   }
 
-  /** As `show`, for a chunk of plain text. `head` is its JSON up to the text, `json` the text as a JSON string. */
+  /**
+   * As `show`, for a chunk of plain text, whose JSON is the same in all versions. `head` is its JSON up to the text, `json` the
+   * text as a JSON string.
+   */
   showText(update: PlainText & SessionUpdate, head: string, json: string): Promise<void> | undefined {
-    const isSame = this.#queue.length === 0 && !this.isMuted && this.#edition.encode(update) === update;
-    if (!isSame || this.#isClosed) return this.show(update);
+    if (this.#queue.length > 0 || this.isMuted || this.#isClosed) return this.show(update);
     // joined: text that was added up is copied piece by piece for each chunk
     if (this.#chunk.head !== head) this.#chunk = { head, message: [this.#head, head].join("") };
     return this.#sent(this.sender.sendEncoded(this.#sessionId, update, `${this.#chunk.message}${json}}}}}`));
@@ -121,10 +129,8 @@ export class SessionOutput {
       this.#edition = this.#newEdition();
       for (const terminalId of this.#clientTerminals) this.#edition.addClientTerminal(terminalId);
       for await (const page of replayedHistory(history, endSeq, this.sender)) {
-        for (const { update, text } of page) {
-          const slow = this.#sendAny(update, text);
-          if (slow !== undefined) await slow;
-        }
+        const rest = page.values();
+        for (let slow = this.#showAgain(rest); slow !== undefined; slow = this.#showAgain(rest)) await slow;
       }
       return () => {
         // another client may have taken the session over meanwhile, and wait for a replay of its own
@@ -160,13 +166,67 @@ export class SessionOutput {
     return { text, tag: update.sessionUpdate, isReady };
   }
 
+  /** Sends updates of a replay until the client is slow. Most are joined to lines that are sent together. */
+  #showAgain(updates: Iterable<Replayed>): Promise<void> | undefined {
+    for (const each of updates) {
+      let slow: Promise<void> | undefined;
+      try {
+        slow = this.#addLine(each);
+      } catch (error) {
+        this.#unsent(error);
+      }
+      if (slow !== undefined) return slow;
+    }
+    return this.#sendLines();
+  }
+
+  #addLine(replayed: Replayed): Promise<void> | undefined {
+    const json = this.#jsonAgain(replayed);
+    if (json === undefined || !this.sender.takesLines) {
+      void this.#sendLines();
+      return json === undefined ? this.#sendMessages(parsed(replayed)) : this.#sendJson(json);
+    }
+    const line = `${this.#head}${json}}}`;
+    this.sender.checkSize(line);
+    this.#lines += `${line}\n`;
+    return this.#lines.length < linesAtOnce ? undefined : this.#sendLines();
+  }
+
+  #jsonAgain(replayed: Replayed): string | undefined {
+    // plain text is the same JSON in all versions
+    if (typeof replayed === "string") return replayed;
+    if ("json" in replayed) return this.#edition.encodeToolCall(replayed);
+    return this.#jsonOf(replayed.update, replayed.text);
+  }
+
+  #sendLines(): Promise<void> | undefined {
+    const lines = this.#lines;
+    this.#lines = "";
+    return lines === "" ? undefined : this.#sent(this.sender.sendLines(lines));
+  }
+
   #newEdition(): AgentSessionEdition {
     const { edition, client, dialect } = this.sender;
     const setup = { sessionId: this.#sessionId, configOptions: [], availableCommands: [] };
     return edition.session(setup, client.capabilities, understands(dialect, valueKey));
   }
 
+  /** The JSON of the message for an update, if it follows from the JSON of the update. */
+  #jsonOf(update: SessionUpdate, text: string | undefined): string | undefined {
+    return text === undefined || movesMeta(update) ? undefined : this.#edition.encodeJson(update, text);
+  }
+
+  #sendJson(json: string): Promise<void> | undefined {
+    return this.#sent(this.sender.sendEncoded(this.#sessionId, undefined, `${this.#head}${json}}}`));
+  }
+
   #send(update: SessionUpdate, text?: string): Promise<void> | undefined {
+    const json = this.#jsonOf(update, text);
+    if (json === undefined) return this.#sendMessages(update, text);
+    return json === text ? this.#sendMessage(update, text) : this.#sendJson(json);
+  }
+
+  #sendMessages(update: SessionUpdate, text?: string): Promise<void> | undefined {
     const encoded = this.#edition.encode(update);
     if (encoded === undefined) return undefined;
     if (encoded === update) return this.#sendMessage(update, text);
@@ -217,14 +277,18 @@ export class SessionOutput {
     return text === undefined || this.#isLeftOut(tag) ? undefined : this.#sendAny(JSON.parse(text), text);
   }
 
-  /** One update that cannot be sent, also one of the history, must not hold back the others. */
+  /** One update that cannot be sent must not hold back the others. */
   #sendAny(update: SessionUpdate, text: string | undefined): Promise<void> | undefined {
     try {
       return this.#send(update, text);
     } catch (error) {
-      this.sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
+      this.#unsent(error);
       return undefined;
     }
+  }
+
+  #unsent(error: unknown): void {
+    this.sender.log("error", "an update could not be sent", { sessionId: this.#sessionId, error });
   }
 
   #untilDrained(): Promise<void> {

@@ -38,10 +38,14 @@ export interface SessionSender {
   /** Throws when a message with this text is too large. */
   checkSize(text: string): void;
   /**
-   * Sends an update that was made from a valid one. `text` is the whole message. Returns a promise only when the
-   * client is slow.
+   * Sends an update that was made from a valid one. `text` is the whole message. `update` may be left out where it
+   * has no custom data of the notification. Returns a promise only when the client is slow.
    */
-  sendEncoded(sessionId: string, update: object, text: string): Promise<void> | undefined;
+  sendEncoded(sessionId: string, update: object | undefined, text: string): Promise<void> | undefined;
+  /** Whether `sendLines` can be used. */
+  readonly takesLines: boolean;
+  /** Sends many such messages at once: whole lines, each of which was checked with `checkSize`. */
+  sendLines(lines: string): Promise<void> | undefined;
   /** Checks and sends an update. */
   sendUpdate(sessionId: string, update: object): Promise<void> | undefined;
   /** Sends a request of the protocol, validated both ways. */
