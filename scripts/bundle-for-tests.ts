@@ -10,9 +10,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { testPrograms } from "../packages/acp/test/support/programs.ts";
+import { bundleName, testPrograms } from "../packages/acp/test/support/programs.ts";
 import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
 import { bundleForTests, root } from "./check-steps.ts";
 
@@ -32,7 +32,7 @@ const bundle = await rolldown({
   input: {
     main: join(cli, "src/main.ts"),
     "command-line": join(cli, "src/command-line.ts"),
-    ...Object.fromEntries(testPrograms.map((path) => [basename(path, ".ts"), join(packages, path)])),
+    ...Object.fromEntries(testPrograms.map((path) => [bundleName(path), join(packages, path)])),
   },
   platform: "node",
   // the runtime of the bundler needs it before any chunk of ours is there
