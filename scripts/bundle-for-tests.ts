@@ -5,13 +5,14 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { testPrograms } from "../packages/acp/test/support/programs.ts";
+import { bundleName, testPrograms } from "../packages/acp/test/support/programs.ts";
 import { builtinsWithoutFacade } from "./builtins-without-facade.ts";
 import { bundleForTests, root } from "./check-steps.ts";
 
@@ -19,8 +20,9 @@ const packages = join(root, "packages");
 const cli = join(packages, "cli");
 
 for (const folder of ["bin", "src"]) mkdirSync(join(bundleForTests, folder), { recursive: true });
-for (const file of ["bin/parley", "package.json", "config.schema.json"])
+for (const file of ["package.json", "config.schema.json"])
   copyFileSync(join(cli, file), join(bundleForTests, file));
+writeFileSync(join(bundleForTests, "bin/parley"), launcherOfBundle(), { mode: 0o755 });
 // the launcher takes a package with src/main.ts for a checkout, and looks for its Node two folders up
 writeFileSync(join(bundleForTests, "src/main.ts"), 'import "../dist/main.js";\n');
 const modules = join(bundleForTests, "../../node_modules");
@@ -30,7 +32,7 @@ const bundle = await rolldown({
   input: {
     main: join(cli, "src/main.ts"),
     "command-line": join(cli, "src/command-line.ts"),
-    ...Object.fromEntries(testPrograms.map((path) => [basename(path, ".ts"), join(packages, path)])),
+    ...Object.fromEntries(testPrograms.map((path) => [bundleName(path), join(packages, path)])),
   },
   platform: "node",
   // the runtime of the bundler needs it before any chunk of ours is there
@@ -65,3 +67,13 @@ await bundle.close();
 const written = new Set(output.map(({ fileName }) => fileName));
 const dist = join(bundleForTests, "dist");
 for (const name of readdirSync(dist)) if (!written.has(name)) rmSync(join(dist, name), { recursive: true });
+
+/** The launcher, with one cache of what Node compiles for all tests: most have a home of their own, and would each fill another. */
+function launcherOfBundle(): string {
+  const text = readFileSync(join(cli, "bin/parley"), "utf8");
+  const place = "# Without a writable folder";
+  if (!text.includes(place)) throw new Error(`bin/parley does not say ${JSON.stringify(place)} any more`);
+  const cache = join(root, "node_modules/.cache/node");
+  const given = `: "\${NODE_COMPILE_CACHE:=${cache}}"\nexport NODE_COMPILE_CACHE\n`;
+  return text.replace(place, () => `${given}\n${place}`);
+}

@@ -31,6 +31,12 @@ const longestRunMs = 20 * 60_000;
 /** The one run of scripts/bundle-for-tests.ts that all steps share. */
 let bundling: ReturnType<typeof runNode> | undefined;
 
+/**
+ * The agent asks the login shell for PATH. The start files of whoever runs the tests can take seconds, and a minute where
+ * a version manager waits for a lock.
+ */
+const noStartFiles: NodeJS.ProcessEnv = process.platform === "win32" ? {} : { SHELL: "/bin/sh" };
+
 /** Runs the commands of a step, all at once; what they say is kept apart. */
 export async function runStep(
   step: Step,
@@ -68,7 +74,7 @@ export async function runStep(
   if (temporary !== undefined) {
     // as /tmp is: some tests run as another user
     chmodSync(temporary, 0o1777);
-    environment = { ...environment, TMPDIR: temporary };
+    environment = { ...environment, TMPDIR: temporary, ...noStartFiles };
   }
   let output = "";
   const problems: string[] = [];

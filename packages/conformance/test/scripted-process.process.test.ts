@@ -5,7 +5,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { ExitStatus } from "@parley/acp/model";
 import { spawnTransport } from "@parley/acp/node";
 import { memoryPair } from "@parley/acp/transport";
@@ -17,8 +16,9 @@ import {
   scriptedAgent,
   scriptedClient,
 } from "@parley/conformance/testing";
+import { programFile } from "../../acp/test/support/programs.ts";
 
-const program = fileURLToPath(new URL("./support/scripted-agent-process.ts", import.meta.url));
+const program = programFile("conformance/test/support/scripted-agent-process.ts");
 const limit = { timeout: 60_000 };
 
 async function overStdio(

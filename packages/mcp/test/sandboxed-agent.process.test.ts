@@ -6,13 +6,13 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { connectAgent } from "@parley/client";
 import { commandEntry } from "@parley/client/launch";
 import { mcpKit, tool } from "@parley/mcp";
+import { programFile } from "../../acp/test/support/programs.ts";
 import { withHosts } from "../../sandbox/test/support/required-sandbox.ts";
 
-const program = fileURLToPath(new URL("support/sdk-agent.ts", import.meta.url));
+const program = programFile("mcp/test/support/sdk-agent.ts");
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), "parley-home-")));
 process.env["HOME"] = home;

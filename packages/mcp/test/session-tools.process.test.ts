@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { type ClientDefinition, type ClientSession, client } from "@parley/acp";
 import { spawnTransport } from "@parley/acp/node";
 import { mcpKit, tool } from "@parley/mcp";
+import { programFile } from "../../acp/test/support/programs.ts";
 import { mcpClients } from "./support/mcp-clients.ts";
 
-const program = fileURLToPath(new URL("support/sdk-agent.ts", import.meta.url));
+const program = programFile("mcp/test/support/sdk-agent.ts");
 const deadline = { timeout: 120_000 };
 
 const echo = tool({

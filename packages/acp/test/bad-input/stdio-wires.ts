@@ -3,16 +3,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { spawnTransport } from "../../src/node.ts";
+import { programFile } from "../support/programs.ts";
 import { startSubject } from "./subject.ts";
 import { frameLimits, Inbox, type LastWords, type LinkOptions, lineSplitter, type Wire } from "./wire.ts";
 
 // The young generation may grow to 48 MiB of what is garbage already; with little of it, the process has resident
 // what is held and little more.
 const flags = ["--disable-warning=ExperimentalWarning", "--expose-gc", "--max-semi-space-size=2"];
-const subjectAgent = fileURLToPath(new URL("./subject-agent.ts", import.meta.url));
-const hostileAgent = fileURLToPath(new URL("./hostile-agent.ts", import.meta.url));
+const subjectAgent = programFile("acp/test/bad-input/subject-agent.ts");
+const hostileAgent = programFile("acp/test/bad-input/hostile-agent.ts");
 
 export interface StdioOptions extends LinkOptions {
   /** Everything that is sent goes through a process that writes one byte at a time. */

@@ -1,6 +1,6 @@
 // Commands of the programs that process tests start: bundled in `npm run check`, from source when a test file runs alone.
 
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
 const packages = join(import.meta.dirname, "../../..");
 
@@ -24,6 +24,11 @@ export const testPrograms = [
   "conformance/test/support/scripted-agent-process.ts",
   "client/test/support/scripted-peer.ts",
   "cli/test/support/tools-agent.ts",
+  "cli/test/support/bridge-mcp-probe.ts",
+  "client/test/security/hostile-agent.ts",
+  "mcp/test/support/sdk-agent.ts",
+  "acp/test/bad-input/hostile-agent.ts",
+  "acp/test/bad-input/subject-agent.ts",
   "acp/test/interop/app-agent.ts",
   "acp/test/interop/app-sdk-agent.ts",
   "acp/test/interop/app-sdk-server.ts",
@@ -37,9 +42,15 @@ export const testPrograms = [
 
 export type TestProgram = (typeof testPrograms)[number];
 
+/** The name of its bundle, without an ending. */
+export const bundleName = (path: TestProgram): string => path.slice(0, -".ts".length).replaceAll("/", "-");
+
+/** The file of a test program. */
+export function programFile(path: TestProgram): string {
+  return bundled === undefined ? join(packages, path) : join(bundled, "dist", `${bundleName(path)}.js`);
+}
+
 /** The command that starts a test program. */
 export function programCommand(path: TestProgram): [string, ...string[]] {
-  const program =
-    bundled === undefined ? join(packages, path) : join(bundled, "dist", `${basename(path, ".ts")}.js`);
-  return [process.execPath, "--conditions=parley-source", program];
+  return [process.execPath, "--conditions=parley-source", programFile(path)];
 }

@@ -9,12 +9,11 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, type TestContext, test } from "node:test";
 import { setTimeout as turnOfTheLoop } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { type ClientDefinition, type ClientSession, client, type Files, RequestError } from "@parley/acp";
 import { localTerminals, spawnTransport } from "@parley/acp/node";
-import { launcher } from "../../../acp/test/support/programs.ts";
+import { launcher, programFile } from "../../../acp/test/support/programs.ts";
 
-const probe = fileURLToPath(new URL("../../test/support/bridge-mcp-probe.ts", import.meta.url));
+const probe = programFile("cli/test/support/bridge-mcp-probe.ts");
 const temporary = mkdtempSync(join(tmpdir(), "parley-bridge-test-"));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 const deadline = { timeout: 120_000 };

@@ -5,19 +5,17 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { spawnTransport } from "@parley/acp/node";
 import { memoryPair } from "@parley/acp/transport";
 import { everyFeature } from "@parley/conformance";
 import { type ClientRecord, scriptedAgent, scriptedClient } from "@parley/conformance/testing";
+import { programFile } from "../../../acp/test/support/programs.ts";
 import { launcher, TapFolder } from "../../test/support/tap-probe.ts";
 
 const folder = new TapFolder();
 after(() => folder.remove());
 const posix = { timeout: 120_000, skip: process.platform === "win32" && "the launcher is a shell script" };
-const program = fileURLToPath(
-  new URL("../../../conformance/test/support/scripted-agent-process.ts", import.meta.url),
-);
+const program = programFile("conformance/test/support/scripted-agent-process.ts");
 
 async function through(command: readonly string[], version: 1 | 2): Promise<ClientRecord> {
   const [name = "", ...args] = command;

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, test } from "node:test";
 import { RequestError } from "@agentclientprotocol/sdk";
 import { client, type SessionUpdate, type Transport } from "@parley/acp";
@@ -13,6 +12,7 @@ import { agentCommand } from "../../../acp/test/interop/agent-command.ts";
 import { register, senderOf, spawnStreams } from "../../../acp/test/interop/sdk-app.ts";
 import { type V1AgentSender, v1Client } from "../../../acp/test/interop/v1-client.ts";
 import { EventLog, type Wire } from "../../../acp/test/interop/wire-script.ts";
+import { programFile } from "../../../acp/test/support/programs.ts";
 import { launcher, TapFolder } from "../../test/support/tap-probe.ts";
 
 const folder = new TapFolder();
@@ -44,7 +44,7 @@ const scenario = {
     { say: "summary.txt." },
   ],
 };
-const agentProgram = join(import.meta.dirname, "../../../conformance/test/support/scripted-agent-process.ts");
+const agentProgram = programFile("conformance/test/support/scripted-agent-process.ts");
 const scriptedAgent = [
   process.execPath,
   "--conditions=parley-source",

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { CreateTerminalOptions, ToolKind } from "@parley/acp/model";
 import type { CommandEntry } from "@parley/client/launch";
+import { programFile } from "../../../acp/test/support/programs.ts";
 import { manageAgent } from "../../src/internal.ts";
 import { type Gate, type GateOptions, permissionGate } from "../../src/policy.ts";
 
@@ -90,7 +90,7 @@ export const hostileEntry: CommandEntry = {
   origin: "command",
   transport: "stdio",
   command: process.execPath,
-  args: ["--conditions=parley-source", fileURLToPath(new URL("./hostile-agent.ts", import.meta.url))],
+  args: ["--conditions=parley-source", programFile("client/test/security/hostile-agent.ts")],
 };
 
 export interface Hostile {
