@@ -62,6 +62,8 @@ function inFront(
       near.start(
         wrapSink(sink, { end: (reason) => sink.end({ ...reason, ...optional({ message: whyEnded }) }) }),
       ),
+    // an agent that leaves by itself is read to its end, and one that does not is left: a chain does not wait for it
+    ...(agent.endOutput && { endOutput: () => agent.endOutput?.() }),
     async close(reason) {
       await near.close(reason);
       await over;
