@@ -79,5 +79,6 @@ export const proxyCommands: readonly Command[] = [
       "parley proxy --reset budget",
     ],
     load: async () => (await import("./proxy.ts")).run,
+    meant: async () => (await import("./unquoted-proxy.ts")).unquotedProxy,
   },
 ];
