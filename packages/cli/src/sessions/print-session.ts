@@ -12,6 +12,7 @@ import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { painter } from "../terminal/paint.ts";
 import { escapedLine, safeText } from "../terminal/sanitise.ts";
+import { exportFormats, formatOf } from "./export-format.ts";
 import {
   oneSession,
   sessionJson,
@@ -58,18 +59,17 @@ export async function showSession({ positionals, json }: Invocation): Promise<nu
   return 0;
 }
 
-const formats = ["markdown", "html", "json"] as const;
-
 export async function exportStored({ values, positionals, json }: Invocation): Promise<number> {
   const word = oneSession(positionals, "sessions export");
-  const format = formats.find((each) => each === (values["format"] ?? "markdown"));
+  const out = values["out"];
+  const wanted = values["format"] ?? formatOf(typeof out === "string" ? out : "");
+  const format = exportFormats.find((each) => each === wanted);
   if (format === undefined) {
     throw usageError(
       `--format: expected markdown, html or json, got ${escapedLine(String(values["format"]))}`,
       "see parley help sessions export",
     );
   }
-  const out = values["out"];
   if (json && typeof out !== "string") {
     throw usageError(
       "--json needs --out FILE",

@@ -55,11 +55,11 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION",
     completes: "session",
     options: {
-      format: option("FORMAT", "markdown, html for a page, or json for all details", {
-        short: "f",
-        completes: ["markdown", "html", "json"],
-        default: "markdown",
-      }),
+      format: option(
+        "FORMAT",
+        "markdown, html for a page, or json for all details (default: by the ending of FILE: .html or .json, else markdown)",
+        { short: "f", completes: ["markdown", "html", "json"] },
+      ),
       out: option("FILE", "File to write to (default: stdout)", { short: "o", completes: "file" }),
       raw: flag("Do not remove anything"),
     },
