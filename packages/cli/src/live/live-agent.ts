@@ -14,7 +14,7 @@ import {
   type SessionRecording,
 } from "@parley/client/internal";
 import { agentEnvironment } from "@parley/client/launch";
-import type { Decision, PermissionAsker } from "@parley/client/policy";
+import type { Decision, Gate, PermissionAsker } from "@parley/client/policy";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -75,6 +75,7 @@ export class LiveAgent {
   #opening: Pick<RecordingOptions, "name" | "original"> | undefined;
   #target: AgentTarget;
   #gate: OpenedGate | undefined;
+  readonly #proxyGates: Gate[] = [];
   #running: ManagedConnection | undefined;
   #tools: GivenTools | undefined;
   #workspaceRules: TrustedSettings["rules"] = [];
@@ -101,6 +102,11 @@ export class LiveAgent {
     return this.#gate?.gate;
   }
 
+  /** The gate, and those of its proxies. */
+  get gates(): readonly Gate[] {
+    return [...(this.#gate === undefined ? [] : [this.#gate.gate]), ...this.#proxyGates];
+  }
+
   /** Whether it is the agent of this installation. */
   get isOwn(): boolean {
     const { entry } = this.#target;
@@ -123,7 +129,13 @@ export class LiveAgent {
       history?.open().catch(() => undefined);
     };
     const { signal, kill, unstable, _meta, cancelTimeoutMs, notice, tell = notice } = this.#given;
-    const sandbox = agentSandbox(target, options, rules);
+    const front = options.front?.({
+      say: (text) => this.#given.notice(text),
+      stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
+      gated: (gate) => this.#decidesToo(gate),
+    });
+    const kept = front?.sandboxRules(target.cwd) ?? [];
+    const sandbox = agentSandbox(target, options, [...rules, ...kept]);
     const tools = options.tools?.({ agent: target.entry.name, tell, notice });
     this.#tools = tools;
     const running = await startAgent(
@@ -146,11 +158,7 @@ export class LiveAgent {
         _meta: { [retryKey]: true, ..._meta },
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
-        ...optional({ sandbox }),
-        front: options.front?.({
-          say: (text) => this.#given.notice(text),
-          stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
-        }),
+        ...optional({ sandbox, front }),
         signal,
         onEvent: (event) => {
           if (event.kind === "starting" || event.kind === "connecting") setImmediate(prepare);
@@ -303,6 +311,14 @@ export class LiveAgent {
       this.#given.onDecision(decision);
     });
     return this.#gate;
+  }
+
+  /** A proxy decides before our gate, which reports what the proxy asks the user about. The proxy itself tells of violations. */
+  #decidesToo(gate: Gate): void {
+    this.#proxyGates.push(gate);
+    gate.onDecision((decision) => {
+      if (decision.by !== "user" && decision.effect !== "violation") this.#given.onDecision(decision);
+    });
   }
 
   // ---- what a session is given

@@ -91,13 +91,13 @@ export class PromptRun {
       await this.#history?.close();
     }
     for (const line of this.#unread.lines) this.#printer.notice(line);
-    const gate = this.#agent?.gate;
+    const gates = this.#agent?.gates ?? [];
     return {
       wasInterrupted: this.#interrupts.first.aborted,
       timedOutMs: this.#timedOutMs,
-      refusals: gate?.refusals ?? [],
-      refused: gate?.refused ?? 0,
-      violations: gate?.violations ?? [],
+      refusals: gates.flatMap(({ refusals }) => refusals),
+      refused: gates.reduce((sum, { refused }) => sum + refused, 0),
+      violations: gates.flatMap(({ violations }) => violations),
       isModeAsking: this.#isModeAsking,
       // a remote agent has none to show
       showsStderr: this.#options.showsStderr || (this.#target !== undefined && isRemote(this.#target)),
