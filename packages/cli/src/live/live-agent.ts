@@ -25,6 +25,7 @@ import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.t
 import type { GivenTools } from "./given-tools.ts";
 import type { HistoryOpener } from "./history-opener.ts";
 import type { LiveOptions } from "./live-options.ts";
+import { sessionFront } from "./session-front.ts";
 import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
 
 /** Answers every question of an agent. */
@@ -129,10 +130,11 @@ export class LiveAgent {
       history?.open().catch(() => undefined);
     };
     const { signal, kill, unstable, _meta, cancelTimeoutMs, notice, tell = notice } = this.#given;
-    const front = options.front?.({
+    const front = await sessionFront(options, target.known, {
       say: (text) => this.#given.notice(text),
       stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
       gated: (gate) => this.#decidesToo(gate),
+      tell,
     });
     const kept = front?.sandboxRules(target.cwd) ?? [];
     const sandbox = agentSandbox(target, options, [...rules, ...kept]);
@@ -265,6 +267,7 @@ export class LiveAgent {
     return {
       agent,
       known,
+      proxies: this.#given.options.proxies,
       // a session that the agent already has keeps its title
       ...(known === undefined && listed === undefined ? { name } : { title: listed?.title ?? undefined }),
       original,

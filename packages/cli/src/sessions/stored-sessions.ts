@@ -6,7 +6,7 @@ import { normalPath } from "@parley/acp/internal";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command.ts";
 import { historyPath } from "../settings/data-folder.ts";
-import { knownSecrets } from "../settings/known-secrets.ts";
+import { knownSecrets, shownWords } from "../settings/known-secrets.ts";
 import { columns } from "../terminal/columns.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 
@@ -74,6 +74,7 @@ export async function sessionRedactor(sessions: readonly HistorySession[]): Prom
       const { command } = session.agent;
       return {
         ...rest,
+        proxies: shownWords(session.proxies),
         agent: command === undefined ? agent : { ...agent, command: commands.command(command) },
       };
     },

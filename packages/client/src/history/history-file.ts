@@ -108,14 +108,29 @@ export class HistoryFile implements History {
   /**
    * Continues a session that was recorded before. Rejects with RequestError "conflict" while somebody else records it.
    */
-  async resume(id: string, agentSessionId: string, fail: (error: unknown) => void): Promise<LogWriter> {
+  async resume(
+    id: string,
+    {
+      agentSessionId,
+      proxies,
+    }: Pick<HistorySession, "agentSessionId"> & Partial<Pick<HistorySession, "proxies">>,
+    fail: (error: unknown) => void,
+  ): Promise<LogWriter> {
     const store = await this.#store();
     const claim = this.#claims.get(id) ?? (await claimed(store, id));
     this.#claims.delete(id);
     return orReleased(store, claim, async () => {
       await this.renamed(id, agentSessionId);
+      if (proxies !== undefined) await this.#proxied(store, id, proxies);
       return this.#writer(store, claim, fail);
     });
+  }
+
+  /** Other proxies than before may stand in front of the agent. */
+  async #proxied(store: SqliteStore, id: string, proxies: readonly string[]): Promise<void> {
+    const known = await store.get(id);
+    if (known === undefined || JSON.stringify(sessionFrom(known).proxies) === JSON.stringify(proxies)) return;
+    await store.patch(id, { data: { ...(known.data as object), proxies } }); // as: written by recordFrom
   }
 
   /** Call it when the agent has another id for the session. */

@@ -30,6 +30,8 @@ export interface RecordingOptions {
   readonly name?: string | undefined;
   /** The title of the agent. Default: the first prompt. */
   readonly title?: string | undefined;
+  /** The proxies in front of the agent. Default: those of the session that is continued. */
+  readonly proxies?: readonly string[] | undefined;
   /** The session to continue. */
   readonly known?: HistorySession | undefined;
   /** Waits until the session of which this is a copy is stored, and returns its id. */
@@ -108,7 +110,7 @@ export class SessionRecording {
   }
 
   async #begin(session: BegunSession, id: string): Promise<void> {
-    const { agent, name, title, known, original } = this.#options;
+    const { agent, name, title, known, original, proxies } = this.#options;
     const history = await this.#open();
     this.#history = history;
     const isOld = session.how === "loaded" || session.how === "resumed";
@@ -119,12 +121,12 @@ export class SessionRecording {
       if (this.#problem === undefined) history.failed?.(error);
       this.#fail(error);
     };
-    const made = { agent, id, agentSessionId: session.sessionId, cwd: session.cwd };
+    const made = { agent, id, agentSessionId: session.sessionId, cwd: session.cwd, ...optional({ proxies }) };
     const names = optional({ name: name || undefined, title: title || undefined, forks: await original?.() });
     const writer =
       old === undefined
         ? await history.begin({ ...made, ...names }, fail)
-        : await history.resume(old.id, session.sessionId, fail);
+        : await history.resume(old.id, { agentSessionId: session.sessionId, ...optional({ proxies }) }, fail);
     this.#writer = writer;
     this.#recorded = recorded;
     this.#title = old?.title ?? title;

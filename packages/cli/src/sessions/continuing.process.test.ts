@@ -1,0 +1,79 @@
+// Sessions that are gone on with: after a kill, with their proxies, and where there is none.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { AgentScenario } from "@parley/conformance/testing";
+import { patience, RunProbe } from "../../test/support/run-probe.ts";
+
+const probe = new RunProbe();
+
+test("chat --continue in a folder without a session says so, and begins a new one", patience, async () => {
+  const cwd = join(probe.folder, "empty");
+  mkdirSync(cwd);
+  const input = "list .\n";
+  const { status, stdout, stderr } = await probe.started(["chat", "--plain", "-c"], { cwd, input });
+  assert.equal(status, 0, stderr);
+  assert.match(stdout, /List the working directory/);
+  assert.ok(`${stdout}${stderr}`.includes(`no session to continue in ${cwd}: starting a new one`), stderr);
+  // a script gets no other session than it has asked for
+  const ran = await probe.parley(["run", "-c", "hello"], { cwd: probe.folder });
+  assert.deepEqual([ran.status, /no session to continue in/.test(ran.stderr)], [2, true]);
+});
+
+const command = "rm -r src";
+const asking: Partial<AgentScenario> = {
+  turns: [
+    { when: "wait", steps: [{ say: "working" }, { wait: "cancelled" }] },
+    {
+      when: "remove",
+      steps: [{ tool: { title: command, kind: "execute", rawInput: { command } }, steps: [{ ask: true }] }],
+    },
+  ],
+};
+
+test(
+  "a session that is continued after a kill has its proxies again, until others are chosen",
+  patience,
+  async () => {
+    const agent = probe.agent(asking);
+    const proxies = ["--proxy", "policy --deny 'exec rm'"];
+    const killed = await probe.started(["run", "wait", ...proxies, "--", ...agent], {
+      onOutput: (stdout, child) => {
+        if (stdout.includes("working")) child.kill("SIGKILL");
+      },
+    });
+    assert.equal(killed.signal, "SIGKILL");
+    const again = await probe.parley(["run", "-c", "remove"]);
+    assert.equal(again.status, 3, again.stderr);
+    assert.match(again.stderr, /with the proxies of this session: --proxy "?policy --deny/);
+    assert.match(again.stderr, /--allow cannot override this: deny exec rm/);
+    const without = await probe.parley(["run", "-c", "--proxy", "none", "--allow", "exec **", "remove"]);
+    assert.equal(without.status, 0, without.stderr);
+    assert.doesNotMatch(without.stderr, /proxies of this session/);
+    const after = await probe.parley(["run", "-c", "--allow", "exec **", "remove"]);
+    assert.equal(after.status, 0, after.stderr);
+  },
+);
+
+test("secrets in the options of a session's proxies are neither listed nor exported", patience, async () => {
+  const secret = "hunter2-hunter2";
+  const agent = probe.agent([{ say: "done" }]);
+  const kept = await probe.parley([
+    "run",
+    "-s",
+    "kept",
+    "go",
+    "--proxy",
+    `redact --secret ${secret}`,
+    "--",
+    ...agent,
+  ]);
+  assert.equal(kept.status, 0, kept.stderr);
+  const listed = await probe.parley(["sessions", "--json"]);
+  assert.match(listed.stdout, /"proxies":\["--proxy","redact --secret/);
+  const shown = await probe.parley(["sessions", "show", "kept", "--json"]);
+  const exported = await probe.started(["sessions", "export", "kept", "--format", "json"]);
+  for (const { stdout } of [listed, shown, exported]) assert.ok(!stdout.includes(secret), stdout);
+});
