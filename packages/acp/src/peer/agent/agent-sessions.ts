@@ -7,9 +7,10 @@ import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-e
 import { closesSession, fieldsOf } from "../../edition/pass-through.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { logEnd } from "../../log/interrupted-entries.ts";
 import { defaultMaxUnstored, LogWriter } from "../../log/log-writer.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
-import type { Claim, SessionRecord } from "../../model/store.ts";
+import type { Claim, SessionHead, SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenRequest } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
@@ -25,7 +26,6 @@ import {
 import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";
-import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { keepCurrent, sessionSetup } from "./session-setup.ts";
 import { type StoredSessions, storedSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
@@ -34,8 +34,6 @@ import type { AgentSession } from "./turn/turn.ts";
 const openGraceMs = 5_000;
 
 type PassOp = Extract<SessionOp, { op: "pass" }>;
-
-const noHistory: HistoryEnd = { head: { lastSeq: 0 }, missing: [] };
 
 /** What a connection has in common with the others of its agent, and what it has of its own. */
 export interface AgentSessionsParts {
@@ -270,8 +268,11 @@ export class AgentSessions implements Holder {
   ): Promise<ServedSession> {
     const { sessionId } = record;
     try {
-      const end = origin === "new" ? noHistory : await historyEnd(this.#store, sessionId);
-      const { head, missing } = end;
+      // turns that a crash has ended are completed (F1, F11)
+      const { head, missing } =
+        origin === "new"
+          ? { head: { lastSeq: 0 }, missing: [] }
+          : await logEnd(this.#store, sessionId, this.#store.history(sessionId).read);
       const session = this.#install(record, activation, { claim, head });
       for (const body of missing) session.updates.log.append(body);
       const handled = new HandledOp(activation);
@@ -293,7 +294,7 @@ export class AgentSessions implements Holder {
   #install(
     record: SessionRecord,
     activation: Activation,
-    { claim, head }: { readonly claim: Claim; readonly head: HistoryEnd["head"] },
+    { claim, head }: { readonly claim: Claim; readonly head: Pick<SessionHead, "lastSeq" | "state"> },
   ): ServedSession {
     const { sessionId } = record;
     const maxUnstored = this.#definition.session?.maxUnstored ?? defaultMaxUnstored;
