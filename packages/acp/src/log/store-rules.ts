@@ -64,6 +64,11 @@ export function isConflict(error: unknown): error is RequestError {
   return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";
 }
 
+/** Another holder has claimed the session, or its claim was released. */
+export function isFenced(error: unknown): boolean {
+  return isConflict(error) && isObject(error.data) && error.data["reason"] === "fenced";
+}
+
 /** Throws unless the entries follow the entry `after`, and each other. */
 export function checkBatch(
   sessionId: string,

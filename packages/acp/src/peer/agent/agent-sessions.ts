@@ -9,6 +9,7 @@ import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
 import { logEnd } from "../../log/interrupted-entries.ts";
 import { defaultMaxUnstored, LogWriter } from "../../log/log-writer.ts";
+import { isFenced } from "../../log/store-rules.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
 import type { Claim, SessionHead, SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
@@ -220,8 +221,11 @@ export class AgentSessions implements Holder {
     const isNewClient = live !== undefined && live.holder !== this;
     if (live !== undefined) this.#checkFree(live, activation);
     const origin = replay ? "load" : "resume";
+    // a later claim ends that of another process, which learns it when it next stores something
+    const takeOver = takesOver(activation);
     const session =
-      live?.session ?? (await this.#begin(record, await this.#store.claim(sessionId), activation, origin));
+      live?.session ??
+      (await this.#begin(record, await this.#store.claim(sessionId, { takeOver }), activation, origin));
     if (isNewClient) this.#live.handOver(live, this);
     if (live !== undefined) session.reactivate(activation);
     const history = replay ? this.#store.history(sessionId) : undefined;
@@ -237,9 +241,9 @@ export class AgentSessions implements Holder {
   }
 
   /** Throws when the session is held by a connection whose client is there, and is not to be taken from it. */
-  #checkFree({ holder }: LiveSession, { _meta }: Activation): void {
+  #checkFree({ holder }: LiveSession, activation: Activation): void {
     if (!this.sender.isOpen) throw connectionEnded();
-    if (holder === this || holder.state !== "attached" || extensionIn(_meta, takeoverKey) === true) return;
+    if (holder === this || holder.state !== "attached" || takesOver(activation)) return;
     throw sessionHeld(`close it there first, or take it over with _meta: { "${takeoverKey}": true }`);
   }
 
@@ -303,7 +307,10 @@ export class AgentSessions implements Holder {
     const log = new LogWriter(this.#store, claim, {
       head,
       maxUnstored,
-      fail: (error) => report("the session's store failed", { error }),
+      fail: (error) => {
+        if (isFenced(error)) this.#live.lost(session);
+        else report("the session's store failed", { error });
+      },
       full: () => report("the session's store is too far behind", { maxUnstored }),
     });
     const session: ServedSession = new ServedSession(
@@ -377,4 +384,9 @@ export class AgentSessions implements Holder {
     const meta = optional({ _meta: handled.resultMeta });
     return { kind: "options", options: session.configOptions, client, ...meta };
   }
+}
+
+/** Whether a client wants a session from whoever has it. */
+function takesOver({ _meta }: Activation): boolean {
+  return extensionIn(_meta, takeoverKey) === true;
 }
