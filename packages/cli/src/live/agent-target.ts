@@ -54,6 +54,12 @@ export async function agentTarget(
   const target =
     agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition, undefined, warn);
   const entry = withOwnArguments(target.entry, options, target.sandbox);
+  // another agent would not tell the process that has it
+  if (options.takesOver === true && entry.transport === "stdio" && !isOwnAgent(entry))
+    throw usageError(
+      `--takeover: ${escapedLine(entry.name)} cannot take a session from another process`,
+      "it is for sessions of Parley's own agent, and with --url; close the session where it is open",
+    );
   const isMissing = known === undefined && options.isContinued && session === undefined;
   const note = isMissing ? `${nothingToContinue(cwd, given, isGiven)}: starting a new one` : undefined;
   return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known, ...optional({ note }) };

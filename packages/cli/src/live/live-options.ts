@@ -82,8 +82,11 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
   const url = text("url");
   if (url !== undefined && (agent !== undefined || argv.length > 0))
     throw usageError("expected --url alone, got another agent too", help);
-  for (const name of ["header", "token-file", "takeover", "plain-post"])
+  for (const name of ["header", "token-file", "plain-post"])
     if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
+  const isAgain = values["session"] !== undefined || values["continue"] === true;
+  if (url === undefined && values["takeover"] === true && !isAgain)
+    throw usageError("--takeover needs --url, or a session to continue", help);
   if (values["continue"] === true) checkContinued(values, help);
   if (values["session"] !== undefined && values["no-history"] === true)
     throw usageError("--session stores the session, so it cannot be used with --no-history", help);

@@ -1,6 +1,7 @@
 // Sessions that are gone on with: after a kill, with their proxies, and where there is none.
 
 import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -77,3 +78,36 @@ test("secrets in the options of a session's proxies are neither listed nor expor
   const exported = await probe.started(["sessions", "export", "kept", "--format", "json"]);
   for (const { stdout } of [listed, shown, exported]) assert.ok(!stdout.includes(secret), stdout);
 });
+
+test(
+  "a session of Parley's own agent is taken over from another process, which is told",
+  patience,
+  async () => {
+    const held = Promise.withResolvers<ChildProcess>();
+    const first = probe.started(["chat", "--plain", "-s", "shared"], {
+      input: false,
+      onOutput: (stdout, child) => {
+        if (stdout.includes("List the working directory")) held.resolve(child);
+      },
+      onStart: (child) => child.stdin?.write("list .\n"),
+    });
+    const child = await held.promise;
+    const busy = await probe.parley(["run", "-s", "shared", "list ."]);
+    assert.deepEqual(
+      [busy.status, /--takeover takes one of Parley's own agent/.test(busy.stderr)],
+      [5, true],
+    );
+    const ran = await probe.parley(["run", "-s", "shared", "--takeover", "list ."]);
+    assert.equal(ran.status, 0, ran.stderr);
+    child.stdin?.end("list .\n");
+    const { stdout, stderr } = await first;
+    assert.match(`${stdout}${stderr}`, /another client has taken the session/);
+    assert.doesNotMatch(stderr, /cannot store/);
+    const shown = await probe.parley(["sessions", "show", "shared"]);
+    assert.equal(shown.stdout.match(/^> list \.$/gm)?.length, 2, shown.stdout);
+    const agent = probe.agent([{ say: "done" }]);
+    const other = await probe.parley(["run", "-s", "other", "--takeover", "go", "--", ...agent]);
+    assert.equal(other.status, 2);
+    assert.match(other.stderr, /cannot take a session from another process/);
+  },
+);

@@ -8,6 +8,7 @@ import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
 import {
   type Claim,
+  type ClaimOptions,
   currentHead,
   interruptedEntries,
   LogWriter,
@@ -145,10 +146,10 @@ export class HistoryFile implements History {
 
   /**
    * Claims a session that is about to be recorded, until it is released or the history is closed. Rejects with RequestError
-   * "conflict" while somebody else records it.
+   * "conflict" while somebody else records it, unless `takeOver` is set, which ends the other recording.
    */
-  async claim(id: string): Promise<void> {
-    if (!this.#claims.has(id)) this.#claims.set(id, await claimed(await this.#store(), id));
+  async claim(id: string, options: Pick<ClaimOptions, "takeOver"> = {}): Promise<void> {
+    if (!this.#claims.has(id)) this.#claims.set(id, await claimed(await this.#store(), id, options));
   }
 
   /** Releases a session that is not recorded after all. Has no effect once it is recorded. */
@@ -263,8 +264,12 @@ export class HistoryFile implements History {
 }
 
 /** Claims a session, and ends what was open when its last recording was killed. */
-async function claimed(store: SqliteStore, id: string): Promise<Claim> {
-  const claim = await store.claim(id);
+async function claimed(
+  store: SqliteStore,
+  id: string,
+  options: Pick<ClaimOptions, "takeOver"> = {},
+): Promise<Claim> {
+  const claim = await store.claim(id, options);
   return orReleased(store, claim, async () => {
     const open = await interruptedEntries(store, id);
     if (open.length === 0) return claim;
