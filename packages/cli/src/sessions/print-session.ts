@@ -12,24 +12,18 @@ import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { painter } from "../terminal/paint.ts";
 import { escapedLine, safeText } from "../terminal/sanitise.ts";
+import { withAllLogs } from "./all-logs.ts";
 import { exportFormats, formatOf } from "./export-format.ts";
-import {
-  oneSession,
-  sessionJson,
-  sessionLine,
-  sessionNamed,
-  sessionRedactor,
-  withHistory,
-} from "./stored-sessions.ts";
+import { oneSession, sessionJson, sessionLine, sessionNamed, sessionRedactor } from "./stored-sessions.ts";
 
 export async function showSession({ positionals, json }: Invocation): Promise<number> {
   const word = oneSession(positionals, "sessions show");
   const { stdout, stderr } = process;
-  await withHistory(async (history) => {
-    const found = await sessionNamed(history, word);
+  await withAllLogs(async (logs) => {
+    const found = await sessionNamed(logs, word);
     const redactor = await sessionRedactor([found]);
     const session = redactor.session(found);
-    const entries = () => redactor.entries(history.entries(session.id));
+    const entries = () => redactor.entries(logs.entries(found));
     if (json) {
       const all: Entry[] = [];
       for await (const entry of entries()) all.push(entry);
@@ -76,10 +70,10 @@ export async function exportStored({ values, positionals, json }: Invocation): P
       "without --out, the export itself is printed; for an export as JSON, use --format json",
     );
   }
-  const exported = await withHistory(async (history) => {
-    const session = await sessionNamed(history, word);
+  const exported = await withAllLogs(async (logs) => {
+    const { log, ...session } = await sessionNamed(logs, word);
     const entries: Entry[] = [];
-    for await (const entry of history.entries(session.id)) entries.push(entry);
+    for await (const entry of logs.entries({ ...session, log })) entries.push(entry);
     const secrets = knownSecrets();
     return exportSession(session, entries, {
       format,
