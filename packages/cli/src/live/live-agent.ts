@@ -24,6 +24,7 @@ import type { TrustedSettings } from "../trust/workspace-trust.ts";
 import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
 import type { GivenTools } from "./given-tools.ts";
 import type { HistoryOpener } from "./history-opener.ts";
+import { KeptGrants } from "./kept-grants.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { sessionFront } from "./session-front.ts";
 import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
@@ -77,6 +78,7 @@ export class LiveAgent {
   #target: AgentTarget;
   #gate: OpenedGate | undefined;
   readonly #proxyGates: Gate[] = [];
+  readonly #grants = new KeptGrants();
   #running: ManagedConnection | undefined;
   #tools: GivenTools | undefined;
   #workspaceRules: TrustedSettings["rules"] = [];
@@ -204,7 +206,10 @@ export class LiveAgent {
         takesOver: options.takesOver ?? false,
       }),
     );
-    return { ...taken, recorder: this.#recordings?.of(taken.session.sessionId) };
+    const { sessionId } = taken.session;
+    const { known } = this.#target;
+    if (known !== undefined) await this.#grants.load(this.#given.history, known, sessionId);
+    return { ...taken, recorder: this.#recordings?.of(sessionId) };
   }
 
   /** Opens a copy of one of its sessions. */
@@ -296,6 +301,7 @@ export class LiveAgent {
       beforeWrite: this.#given.beforeWrite,
       // read when the session starts, so that the agent cannot change them
       workspaceRules: () => this.#workspaceRules,
+      sessionRules: (sessionId) => this.#grants.rulesOf(sessionId),
       ...optional({
         asker,
         reviewer: options.reviewer ?? target.reviewer,
@@ -306,6 +312,7 @@ export class LiveAgent {
     });
     this.#gate.gate.onDecision((decision) => {
       const { summary, said, subjects, sessionId } = decision;
+      this.#grants.decided(decision, this.#recordings?.of(sessionId));
       // what an agent has us do is refused with the words; a question of its own has no place for them
       if (said !== undefined && subjects[0]?.origin === "claim") {
         const words = `About "${summary}", which I did not allow: ${said}`;

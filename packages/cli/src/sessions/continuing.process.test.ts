@@ -111,3 +111,35 @@ test(
     assert.match(other.stderr, /cannot take a session from another process/);
   },
 );
+
+test("an answer for the session holds when it is continued, until it is revoked", patience, async () => {
+  const steps: AgentScenario["otherwise"] = [
+    {
+      tool: { title: "make", kind: "execute", rawInput: { command: "make it" } },
+      steps: [{ ask: true, on: { allow_once: [{ say: "allowed" }], reject_once: [{ say: "refused" }] } }],
+    },
+  ];
+  const agent = probe.agent({ otherwise: steps });
+  const args = ["run", "-s", "granted", "go", "--", ...agent];
+  let isAnswered = false;
+  const asked = await probe.atTerminal(100, args, {
+    input: false,
+    onOutput: (stdout, child) => {
+      if (isAnswered || !stdout.includes("Answer (")) return;
+      isAnswered = true;
+      child.stdin?.write("s\n");
+    },
+  });
+  assert.match(asked.stdout, /allowed/);
+  const again = () => probe.parley(args);
+  const first = await again();
+  assert.deepEqual([first.status, /allowed/.test(first.stdout)], [0, true], first.stderr);
+  const listed = await probe.parley(["permissions", "--session", "granted", "--json"]);
+  const { rules } = JSON.parse(listed.stdout).data;
+  assert.partialDeepStrictEqual(rules, [{ effect: "allow", scope: "session" }]);
+  assert.match(rules[0].rule, /make it/);
+  const revoked = await probe.parley(["permissions", "revoke", rules[0].id, "--session", "granted"]);
+  assert.equal(revoked.stdout, `Revoked: ${rules[0].id}\n`, revoked.stderr);
+  const last = await again();
+  assert.deepEqual([last.status, /allowed/.test(last.stdout)], [3, false], last.stdout);
+});

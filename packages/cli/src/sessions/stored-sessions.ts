@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
 import { normalPath } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command.ts";
 import { historyPath } from "../settings/data-folder.ts";
@@ -76,13 +77,10 @@ export async function sessionRedactor(sessions: readonly HistorySession[]): Prom
   const commands = redactor({ names: false, secrets });
   return {
     session(session) {
-      const { agent, ...rest } = known.value(session);
+      const clean = known.value(session);
       const { command } = session.agent;
-      return {
-        ...rest,
-        proxies: shownWords(session.proxies),
-        agent: command === undefined ? agent : { ...agent, command: commands.command(command) },
-      } as typeof session; // the same fields, without secrets
+      const agent = command && { ...clean.agent, command: commands.command(command) };
+      return { ...clean, proxies: shownWords(session.proxies), ...optional({ agent }) };
     },
     text: (text) => known.text(text),
     async *entries(entries) {

@@ -26,6 +26,7 @@ import {
   sessionId,
 } from "./history-record.ts";
 import { type RecordedEntries, recordedEntries } from "./recorded-entries.ts";
+import { grantsIn, revokedBody, type SessionGrant } from "./session-grants.ts";
 
 /** The file of a history, and secrets to keep out of it. */
 export interface HistoryOptions {
@@ -223,6 +224,19 @@ export class HistoryFile implements History {
         if (entry?.kind === "prompt") yield entry;
       }
     }
+  }
+
+  /** What the user has answered for a session and not revoked. */
+  async grants(id: string): Promise<readonly SessionGrant[]> {
+    return grantsIn((await this.#store()).read(id), id);
+  }
+
+  /** Revokes a grant of a session. Rejects with RequestError "conflict" while somebody else records the session. */
+  async revokeGrant(id: string, grant: string): Promise<void> {
+    const store = await this.#store();
+    const writer = await this.#writer(store, await claimed(store, id), () => undefined);
+    writer.append(revokedBody(grant));
+    await writer.close();
   }
 
   async delete(id: string): Promise<void> {

@@ -3,10 +3,12 @@
 import { type ContentBlock, type Entry, textOf } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import type { EntryBody, LogWriter } from "@parley/acp/store";
+import type { Rule } from "../rules/rule.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
 import { importedEntries } from "./imported-entries.ts";
 import type { RecordedEntries } from "./recorded-entries.ts";
+import { grantBody, type SessionGrant } from "./session-grants.ts";
 
 const titleLength = 80;
 
@@ -87,6 +89,12 @@ export class SessionRecording {
     if (this.#problem !== undefined) return;
     if (this.#early !== undefined) this.#early.push(entry);
     else for (const body of this.#recorded?.next(entry) ?? []) this.#append(body);
+  }
+
+  /** Keeps an answer for the session. `workspace` is where it holds. */
+  granted(rule: Rule, workspace: SessionGrant["workspace"]): void {
+    if (this.#id === undefined) return;
+    this.entry({ format: 1, seq: 0, time: Date.now(), ...grantBody(rule, this.#id, workspace) });
   }
 
   /** Resolves when it is known whether the session can be recorded. */
