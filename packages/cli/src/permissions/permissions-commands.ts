@@ -25,7 +25,7 @@ export const permissionsCommands: readonly Command[] = [
       session: option("SESSION", "List what you answered for this session", { completes: "session" }),
     },
     json: true,
-    examples: ["parley permissions", "parley permissions --session k3x9"],
+    examples: ["parley permissions", "parley permissions list --session k3x9"],
     isDefault: true,
     load: async () => (await import("./session-grants.ts")).list,
   },
