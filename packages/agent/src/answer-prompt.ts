@@ -250,8 +250,9 @@ async function announceOffline(turn: CodingTurn): Promise<void> {
   await turn.say({ type: "text", text, annotations: { audience: ["user"] } });
 }
 
-function nameSession({ text, session }: CodingTurn): void {
+function nameSession({ text: now, session }: CodingTurn): void {
   if (session.data.isTitled) return;
+  const { firstText: text = now } = session.data;
   const title = titleOf(text.replace(/^\s*\/[a-z]+\s*/, "")) ?? titleOf(text);
   if (title === undefined) return;
   session.data.isTitled = true;

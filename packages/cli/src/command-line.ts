@@ -173,7 +173,8 @@ async function parse(command: Command, args: string[], json: boolean): Promise<I
     return { values, positionals, words, argv, json };
   } catch (error) {
     if (!isParseArgsError(error)) throw error;
-    throw (await import("./command/usage-errors.ts")).badArguments(error, command, args);
+    const meant = (await command.meant?.())?.(args);
+    throw meant ?? (await import("./command/usage-errors.ts")).badArguments(error, command, args);
   }
 }
 

@@ -5,6 +5,7 @@ export { costText } from "./history/cost-text.ts";
 export { type HistoryFile, historyFile } from "./history/history-file.ts";
 export { isSameAgent } from "./history/history-record.ts";
 export { separateCalls } from "./history/separate-calls.ts";
+export type { SessionGrant } from "./history/session-grants.ts";
 export {
   type BegunSession,
   type RecordingOptions,

@@ -25,15 +25,30 @@ export async function currentHead(
   store: Pick<SessionStore, "get" | "read">,
   sessionId: string,
 ): Promise<SessionHead & { readonly state: HeadState }> {
-  const stored = await store.get(sessionId);
-  if (stored === undefined) throw RequestError.sessionNotFound(sessionId);
-  const { head } = stored;
-  // a state that counts entries which are not there is not used
-  let state = head.state !== undefined && head.state.seq <= head.lastSeq ? head.state : emptyHead;
+  const head = await storedHead(store, sessionId);
+  let { state } = head;
   if (state.seq < head.lastSeq)
     for await (const page of store.read(sessionId, { from: state.seq + 1, to: head.lastSeq }))
       for (const entry of page) state = foldStored(state, entry);
-  return { ...head, state: { ...state, seq: head.lastSeq } };
+  return { ...head, state: stateAt(state, head.lastSeq) };
+}
+
+/** The head as it is stored. A state that counts entries which are not there is not used. */
+export async function storedHead(
+  store: Pick<SessionStore, "get">,
+  sessionId: string,
+): Promise<SessionHead & { readonly state: HeadState }> {
+  const stored = await store.get(sessionId);
+  if (stored === undefined) throw RequestError.sessionNotFound(sessionId);
+  const { state = emptyHead, ...head } = stored.head;
+  return { ...head, state: state.seq <= head.lastSeq ? state : emptyHead };
+}
+
+/** The state when all entries up to the last one have been counted. */
+export function stateAt({ forkedAt = 0, ...state }: HeadState, lastSeq: number): HeadState {
+  const isOpen = ({ seq }: { readonly seq: number }): boolean => seq > forkedAt;
+  const [prompts, questions] = [state.prompts.filter(isOpen), state.questions.filter(isOpen)];
+  return { ...state, prompts, questions, seq: lastSeq };
 }
 
 function foldStored(state: HeadState, stored: StoredEntry): HeadState {

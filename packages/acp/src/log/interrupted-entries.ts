@@ -1,10 +1,11 @@
 // What a crash left open in a session, and the entries that end it.
 
-import type { EntryBody } from "../model/entry.ts";
+import type { Entry, EntryBody } from "../model/entry.ts";
 import { parseEntry } from "../model/entry-format.ts";
-import type { SessionStore } from "../model/store.ts";
+import { foldHead } from "../model/head.ts";
+import type { SessionHead, SessionStore, StoredEntry } from "../model/store.ts";
 import type { SessionUpdate, ToolCallUpdate } from "../model/update.ts";
-import { currentHead } from "./current-head.ts";
+import { stateAt, storedHead } from "./current-head.ts";
 
 /** The statuses of calls and compactions that have ended. */
 export const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
@@ -32,12 +33,28 @@ export async function interruptedEntries(
   store: Pick<SessionStore, "get" | "read">,
   sessionId: string,
 ): Promise<readonly EntryBody[]> {
-  const { lastSeq, state } = await currentHead(store, sessionId);
-  const open = new OpenWork(state.settledSeq > 0);
-  if (state.settledSeq < lastSeq)
-    for await (const page of store.read(sessionId, { from: state.settledSeq + 1, to: lastSeq }))
-      for (const each of page) open.follow(parseEntry(each));
-  return open.ends();
+  return (await logEnd(store, sessionId, parseEntry)).missing;
+}
+
+/** The head of a session, and the entries to append after it because a crash prevented them. */
+export async function logEnd(
+  store: Pick<SessionStore, "get" | "read">,
+  sessionId: string,
+  parse: (stored: StoredEntry) => Entry,
+): Promise<{ readonly head: SessionHead; readonly missing: readonly EntryBody[] }> {
+  const head = await storedHead(store, sessionId);
+  const { lastSeq, state: before } = head;
+  let state = before;
+  const open = new OpenWork(before.settledSeq > 0);
+  // one reading for both; these entries are few
+  if (before.settledSeq < lastSeq)
+    for await (const page of store.read(sessionId, { from: before.settledSeq + 1, to: lastSeq }))
+      for (const each of page) {
+        const entry = parse(each);
+        open.follow(entry);
+        if (each.seq > before.seq) state = foldHead(state, entry, each.seq);
+      }
+  return { head: { ...head, state: stateAt(state, lastSeq) }, missing: open.ends() };
 }
 
 /** Tracks what has begun and not ended, with the entry that would end it. */

@@ -199,12 +199,9 @@ export function memoryStore(): SessionStore & AsyncDisposable {
       const source = held(sessionId);
       const { atSeq = source.lastSeq } = options;
       const origin = pagesUpTo(source.pages, atSeq);
-      const state = origin.lastSeq === source.lastSeq ? source.head?.state : undefined;
-      return add(
-        forked(source.record, record),
-        { ...origin, head: state && { state: forkedState(state) } },
-        options,
-      );
+      const whole = origin.lastSeq === source.lastSeq ? source.head?.state : undefined;
+      const state = forkedState(whole, origin.lastSeq);
+      return add(forked(source.record, record), { ...origin, head: state && { state } }, options);
     },
     async delete(sessionId, claim) {
       checkOpen();

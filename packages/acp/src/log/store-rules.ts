@@ -4,7 +4,7 @@ import { fromBase64, toBase64 } from "../base/base64.ts";
 import { normalPath } from "../base/normal-path.ts";
 import { isObject } from "../base/objects.ts";
 import { argumentText, RequestError } from "../jsonrpc/errors.ts";
-import type { HeadState } from "../model/head.ts";
+import { emptyHead, type HeadState } from "../model/head.ts";
 import type { Command, ReadRange, SessionPatch, SessionQuery, SessionRecord } from "../model/store.ts";
 import { type LogPlace, readLogCursor } from "./store-tail.ts";
 
@@ -62,6 +62,11 @@ export function isConflict(error: unknown): error is RequestError {
   if (error.kind === "session_not_found") return true;
   if (error.kind !== "conflict" || !isObject(error.data)) return false;
   return error.data["reason"] === "fenced" || error.data["reason"] === "out_of_sequence";
+}
+
+/** Another holder has claimed the session, or its claim was released. */
+export function isFenced(error: unknown): boolean {
+  return isConflict(error) && isObject(error.data) && error.data["reason"] === "fenced";
 }
 
 /** Throws unless the entries follow the entry `after`, and each other. */
@@ -154,9 +159,15 @@ export function forked(source: SessionRecord, record: SessionRecord): SessionRec
   return { ...record, config: { ...source.config, ...record.config } };
 }
 
-/** The state of a fork of all entries: what runs or is asked in the source has no end in the fork. */
-export function forkedState({ isBusy: _, ...state }: HeadState): HeadState {
-  return { ...state, prompts: [], questions: [] };
+/**
+ * The state of a fork that ends with this entry: what runs or is asked in the source has no end in the fork. `source` is the state of the
+ * source if the fork has all of its entries.
+ */
+export function forkedState(source: HeadState | undefined, lastSeq: number): HeadState | undefined {
+  if (lastSeq === 0) return undefined;
+  const { isBusy: _, ...state } = source ?? emptyHead;
+  const closed = { ...state, prompts: [], questions: [] };
+  return state.seq < lastSeq ? { ...closed, forkedAt: lastSeq } : closed;
 }
 
 /** The place in a list after which the next page begins. Sessions that are added later do not move it. */

@@ -32,6 +32,8 @@ export interface HeadState {
   readonly seq: number;
   /** Everything that began at or before this entry has ended. A crash can only leave open what began after it. */
   readonly settledSeq: number;
+  /** Only in a fork whose state does not count all entries: its prompts and questions up to this entry have no end, and are not open. */
+  readonly forkedAt?: number;
   /** Whether a turn runs that was not started by a prompt. */
   readonly isBusy?: true;
   /** Prompts that have not ended. */

@@ -245,7 +245,8 @@ export interface SessionStore {
   /**
    * Creates a session with the config of another one and its entries up to `atSeq` (default: all), with the same numbers, and
    * claims it. An entry that also covers numbers after `atSeq` is left out. A fork of all entries begins with the state of its source, but
-   * without its open prompts and questions, which have no end in the fork.
+   * without its open prompts and questions, which have no end in the fork. Every other fork begins with an empty state whose
+   * `forkedAt` is its last entry.
    */
   fork(
     sessionId: string,

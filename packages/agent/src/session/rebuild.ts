@@ -39,7 +39,7 @@ export async function rebuild(
     if (isMessage && entry.messageId === until) break;
     if (isMessage) {
       rebuilding.prompt(entry.prompt, entry.messageId);
-      if (forgetsGrants(entry.prompt)) state.grants.clear();
+      keepPrompt(entry.prompt, state);
     } else if (entry.kind === "ask" && "permission" in entry) asks.set(entry.askId, entry.permission);
     else if (entry.kind === "answer" && "permission" in entry) {
       const ask = asks.get(entry.askId);
@@ -80,9 +80,10 @@ function rememberAnswer(
   grants.remember(remembered(chosen), allows);
 }
 
-function forgetsGrants(prompt: readonly ContentBlock[]): boolean {
+function keepPrompt(prompt: readonly ContentBlock[], state: CodingSessionState): void {
   const reading = readPrompt(prompt);
-  return reading.type === "local" && reading.command === "permissions" && reading.argument === "clear";
+  if (reading.type === "prompt") state.firstText ??= textOf(prompt);
+  else if (reading.command === "permissions" && reading.argument === "clear") state.grants.clear();
 }
 
 function keepFacts(update: SessionUpdate, state: CodingSessionState): void {

@@ -48,6 +48,8 @@ export class CodingSessionState {
   /** The model could not summarise the conversation in this turn: do not ask it before every request. */
   hasFailedToCompact = false;
   isTitled = false;
+  /** Of the first prompt in the history, which names a session whose first turn was killed. */
+  firstText: string | undefined;
   isClosed = false;
   /** The effort that the user wants, also while the model has none. */
   effort: Effort = "medium";

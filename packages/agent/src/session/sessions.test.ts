@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { client, type SessionUpdate } from "@parley/acp";
-import { memoryStore } from "@parley/acp/store";
+import { memoryStore, serializeEntry } from "@parley/acp/store";
 import { memoryPair } from "@parley/acp/transport";
 import { scoped } from "@parley/dialects";
 import {
@@ -65,6 +65,26 @@ inEveryVersion(
     assert.deepEqual(plain(told), plain(expected));
   },
 );
+
+inEveryVersion("a session whose first turn was killed is named after its first prompt", {}, async (setup) => {
+  const store = memoryStore();
+  const { cwd } = setup;
+  const now = Date.now();
+  const record = { sessionId: "killed", cwd, additionalDirectories: [], createdAt: now, updatedAt: now };
+  const claim = await store.create({ ...record, config: {} });
+  const prompt = [{ type: "text", text: "mend the **door**" }] as const;
+  const entry = { format: 1, seq: 1, time: now, kind: "prompt", messageId: "m1", prompt } as const;
+  await store.append(claim, 0, [serializeEntry(entry)]);
+  await store.release(claim);
+  const { agent } = await connected({ ...setup, tools, models: [scriptedModel([says("Done.")])], store });
+  const titles: unknown[] = [];
+  const onUpdate = (update: SessionUpdate) => {
+    if (update.sessionUpdate === "session_info_update") titles.push(update.title);
+  };
+  const session = await agent.loadSession("killed", { cwd, onUpdate });
+  await session.prompt("go on").result;
+  assert.deepEqual(titles, ["mend the door"]);
+});
 
 inEveryVersion("options are restored when a session is loaded", {}, async (setup) => {
   const store = memoryStore();

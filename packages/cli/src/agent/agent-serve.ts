@@ -12,9 +12,9 @@ import type { Invocation } from "../command/command.ts";
 import {
   configPath,
   credentialsPath,
-  dataFolder,
   isFirstToday,
   mcpLoginsFolder,
+  ownSessionsPath,
   stateFolder,
 } from "../settings/data-folder.ts";
 import { editionsOption, lossesIn } from "../settings/edition-choice.ts";
@@ -68,7 +68,7 @@ export async function serve(values: Invocation["values"]): Promise<number> {
         (await import("../trust/trusted-servers.ts")).folderServers(folder, own.servers),
     },
     ...(hasHistory && {
-      store: sqliteStore({ path: join(dataFolder(), "sessions.db") }),
+      store: sqliteStore({ path: ownSessionsPath() }),
       undoFolder: join(stateFolder(), "review"),
     }),
     offlineNotice: () => hasNotice && isFirstToday("offline-notice"),

@@ -12,7 +12,7 @@ import { SessionReview } from "./review/session-review.ts";
 const help = "see parley help chat";
 
 export async function chat(invocation: Invocation): Promise<number> {
-  const options = await liveOptions(invocation, help);
+  const options = { ...(await liveOptions(invocation, help)), beginsAnyway: true };
   const prompt = invocation.words.join(" ");
   const theme = themeGiven(invocation.values["theme"]);
   return converse(options, { prompt, isPlain: invocation.values["plain"] === true, theme });

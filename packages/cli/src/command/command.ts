@@ -64,6 +64,8 @@ export interface Command {
   readonly ownsOutput?: boolean;
   /** Supports `--json`. */
   readonly json?: boolean;
+  /** The error for arguments that cannot be parsed, if it is clear what was meant. Loaded for these only. */
+  readonly meant?: () => Promise<(args: readonly string[]) => CommandError | undefined>;
   readonly load: () => Promise<Run>;
 }
 

@@ -54,7 +54,15 @@ export async function agentTarget(
   const target =
     agent === given ? chosen : chooseAgent(agent.name, agent.command ?? [], edition, undefined, warn);
   const entry = withOwnArguments(target.entry, options, target.sandbox);
-  return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known };
+  // another agent would not tell the process that has it
+  if (options.takesOver === true && entry.transport === "stdio" && !isOwnAgent(entry))
+    throw usageError(
+      `--takeover: ${escapedLine(entry.name)} cannot take a session from another process`,
+      "it is for sessions of Parley's own agent, and with --url; close the session where it is open",
+    );
+  const isMissing = known === undefined && options.isContinued && session === undefined;
+  const note = isMissing ? `${nothingToContinue(cwd, given, isGiven)}: starting a new one` : undefined;
+  return { ...target, entry, agent, cwd: known?.cwd ?? cwd, known, ...optional({ note }) };
 }
 
 /** The sandbox of the agent's process. What rules deny on plain paths, the system denies the whole agent. */
@@ -90,7 +98,7 @@ function withOwnArguments(
 }
 
 async function knownSession(
-  { session, isContinued, cwd }: LiveOptions,
+  { session, isContinued, beginsAnyway = false, cwd }: LiveOptions,
   history: HistoryOpener | undefined,
   agent: HistoryAgent,
   isAgentGiven: boolean,
@@ -99,12 +107,16 @@ async function knownSession(
   if (!isContinued) return undefined;
   const query = { cwd, limit: 1, ...optional({ agent: isAgentGiven ? agent : undefined }) };
   const [last] = (await (await history?.open())?.list(query)) ?? [];
-  if (last !== undefined) return last;
-  const whose = isAgentGiven ? ` with ${escapedLine(agent.name)}` : "";
+  if (last !== undefined || beginsAnyway) return last;
   throw usageError(
-    `no session${whose} to continue in ${escapedLine(cwd)}`,
+    nothingToContinue(cwd, agent, isAgentGiven),
     "omit --continue to start one; parley sessions list shows those of other directories",
   );
+}
+
+function nothingToContinue(cwd: string, agent: HistoryAgent, isAgentGiven: boolean): string {
+  const whose = isAgentGiven ? ` with ${escapedLine(agent.name)}` : "";
+  return `no session${whose} to continue in ${escapedLine(cwd)}`;
 }
 
 function historyAgent(name: string, command: readonly string[]): HistoryAgent {

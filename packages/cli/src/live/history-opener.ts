@@ -5,7 +5,7 @@ import type { HistoryFile, SessionRecording } from "@parley/client/internal";
 import { historyPath } from "../settings/data-folder.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { busySession, isBusy } from "./live-error.ts";
+import { busySession, isBusy, isFenced } from "./live-error.ts";
 
 export interface HistoryOpener {
   /** Loads the module of the history and begins to open the file. */
@@ -31,8 +31,8 @@ export function historyOpener(notice: (text: string) => void, secrets: SecretsLo
       return opening;
     },
     failed(error) {
-      // `checkNew` reports that another process uses the session
-      if (isBusy(error)) return;
+      // `checkNew` reports that another process uses the session, and the agent that it has been taken over
+      if (isBusy(error) || isFenced(error)) return;
       const reason = error instanceof Error ? error.message : String(error);
       notice(`cannot store this session in the history: ${safeLine(reason)}`);
     },
@@ -42,16 +42,16 @@ export function historyOpener(notice: (text: string) => void, secrets: SecretsLo
   };
 }
 
-/** Claims a recorded session. Throws a LiveError with its id if another process uses it. */
+/** Claims a recorded session. Throws a LiveError with its id if another process uses it, unless it is to be taken over. */
 export async function claimKnown(
   history: HistoryOpener | undefined,
   { id, name }: HistorySession,
-  takesOver = false,
+  takeOver = false,
 ): Promise<void> {
   try {
-    await (await history?.open())?.claim(id);
+    await (await history?.open())?.claim(id, { takeOver });
   } catch (error) {
-    if (isBusy(error)) throw Object.assign(busySession(name ?? id, error, { takesOver }), { session: id });
+    if (isBusy(error)) throw Object.assign(busySession(name ?? id, error), { session: id });
     // writes report the failure
   }
 }

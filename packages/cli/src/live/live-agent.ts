@@ -9,14 +9,13 @@ import type { AgentFacts } from "@parley/client/conversation";
 import type { HostAsker, HostedAgent } from "@parley/client/host";
 import {
   type ManagedConnection,
-  type ManagedSession,
   type ManagedSessionOptions,
   type RecordingOptions,
   recordSessions,
   type SessionRecording,
 } from "@parley/client/internal";
 import { agentEnvironment } from "@parley/client/launch";
-import type { Decision } from "@parley/client/policy";
+import type { Decision, Gate } from "@parley/client/policy";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -27,7 +26,9 @@ import { agentFacts, sandboxText } from "./agent-facts.ts";
 import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
 import type { GivenTools } from "./given-tools.ts";
 import type { HistoryOpener } from "./history-opener.ts";
+import { KeptGrants } from "./kept-grants.ts";
 import type { LiveOptions } from "./live-options.ts";
+import { sessionFront } from "./session-front.ts";
 import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
 
 export interface LiveAgentOptions {
@@ -73,6 +74,8 @@ export class LiveAgent implements HostedAgent {
   #opening: Pick<RecordingOptions, "name" | "original"> | undefined;
   #target: AgentTarget;
   #gate: OpenedGate | undefined;
+  readonly #proxyGates: Gate[] = [];
+  readonly #grants = new KeptGrants();
   #running: ManagedConnection | undefined;
   #tools: GivenTools | undefined;
   #workspaceRules: TrustedSettings["rules"] = [];
@@ -111,6 +114,11 @@ export class LiveAgent implements HostedAgent {
     return this.#gate?.gate;
   }
 
+  /** The gate, and those of its proxies. */
+  get gates(): readonly Gate[] {
+    return [...(this.#gate === undefined ? [] : [this.#gate.gate]), ...this.#proxyGates];
+  }
+
   /** Whether it is the agent of this installation. */
   get isOwn(): boolean {
     const { entry } = this.#target;
@@ -133,7 +141,14 @@ export class LiveAgent implements HostedAgent {
       history?.open().catch(() => undefined);
     };
     const { signal, kill, unstable, _meta, cancelTimeoutMs, notice, tell = notice } = this.#given;
-    const sandbox = agentSandbox(target, options, rules);
+    const front = await sessionFront(options, target.known, {
+      say: (text) => this.#given.notice(text),
+      stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
+      gated: (gate) => this.#decidesToo(gate),
+      tell,
+    });
+    const kept = front?.sandboxRules(target.cwd) ?? [];
+    const sandbox = agentSandbox(target, options, [...rules, ...kept]);
     const tools = options.tools?.({ agent: target.entry.name, tell, notice });
     this.#tools = tools;
     const running = await startAgent(
@@ -156,11 +171,7 @@ export class LiveAgent implements HostedAgent {
         _meta: { [retryKey]: true, ..._meta },
         cancelTimeoutMs,
         env: { ...target.credentials, ...env },
-        ...optional({ sandbox }),
-        front: options.front?.({
-          say: (text) => this.#given.notice(text),
-          stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
-        }),
+        ...optional({ sandbox, front }),
         signal,
         onEvent: (event) => {
           if (event.kind === "starting" || event.kind === "connecting") setImmediate(prepare);
@@ -204,7 +215,10 @@ export class LiveAgent implements HostedAgent {
         takesOver: options.takesOver ?? false,
       }),
     );
-    return { ...taken, recorder: this.#recordings?.of(taken.session.sessionId) };
+    const { sessionId } = taken.session;
+    const { known } = this.#target;
+    if (known !== undefined) await this.#grants.load(this.#given.history, known, sessionId);
+    return { ...taken, recorder: this.#recordings?.of(sessionId) };
   }
 
   /** Opens a copy of one of its sessions. */
@@ -267,6 +281,7 @@ export class LiveAgent implements HostedAgent {
     return {
       agent,
       known,
+      proxies: this.#given.options.proxies,
       // a session that the agent already has keeps its title
       ...(known === undefined && listed === undefined ? { name } : { title: listed?.title ?? undefined }),
       original,
@@ -295,6 +310,7 @@ export class LiveAgent implements HostedAgent {
       beforeWrite: this.#given.beforeWrite,
       // read when the session starts, so that the agent cannot change them
       workspaceRules: () => this.#workspaceRules,
+      sessionRules: (sessionId) => this.#grants.rulesOf(sessionId),
       ...optional({
         asker,
         reviewer: options.reviewer ?? target.reviewer,
@@ -305,6 +321,7 @@ export class LiveAgent implements HostedAgent {
     });
     this.#gate.gate.onDecision((decision) => {
       const { summary, said, subjects, sessionId } = decision;
+      this.#grants.decided(decision, this.#recordings?.of(sessionId));
       // what an agent has us do is refused with the words; a question of its own has no place for them
       if (said !== undefined && subjects[0]?.origin === "claim") {
         const words = `About "${summary}", which I did not allow: ${said}`;
@@ -313,6 +330,14 @@ export class LiveAgent implements HostedAgent {
       this.#given.onDecision(decision);
     });
     return this.#gate;
+  }
+
+  /** A proxy decides before our gate, which reports what the proxy asks the user about. The proxy itself tells of violations. */
+  #decidesToo(gate: Gate): void {
+    this.#proxyGates.push(gate);
+    gate.onDecision((decision) => {
+      if (decision.by !== "user" && decision.effect !== "violation") this.#given.onDecision(decision);
+    });
   }
 
   // ---- what a session is given
@@ -371,9 +396,4 @@ export class LiveAgent implements HostedAgent {
     const { streamRedactor } = await import("@parley/acp/redact");
     return ask(streamRedactor(await this.#given.secrets()).value(lines));
   }
-}
-
-/** The current mode, by its id. */
-export function modeOf({ configOptions }: ManagedSession): unknown {
-  return configOptions.find(({ category }) => category === "mode")?.currentValue;
 }

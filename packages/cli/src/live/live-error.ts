@@ -30,20 +30,25 @@ export class LiveError extends Error {
 
 /** Another process uses the session, or has just started it. */
 export function isBusy(error: unknown): boolean {
-  // by its data: the class is not loaded for it
-  const { data } = (error ?? {}) as { readonly data?: { readonly reason?: unknown } | null }; // checked next
-  const { reason } = data ?? {};
+  const reason = reasonOf(error);
   return reason === "session_held" || reason === "session_exists";
 }
 
-const noTakeover =
-  "; --takeover takes a session from another connection, not from a process that has it open";
+/** Another process has taken over what this one was writing. */
+export function isFenced(error: unknown): boolean {
+  return reasonOf(error) === "fenced";
+}
 
-/** `takesOver` says that the user wants it from whoever has it. */
+/** By its data: the class is not loaded for it. */
+function reasonOf(error: unknown): unknown {
+  const { data } = (error ?? {}) as { readonly data?: { readonly reason?: unknown } | null }; // checked next
+  return data?.reason;
+}
+
 export function busySession(
   name: string,
   error: unknown,
-  { isElsewhere = false, takesOver = false }: { isElsewhere?: boolean; takesOver?: boolean } = {},
+  { isElsewhere = false }: { isElsewhere?: boolean } = {},
 ): LiveError {
   const { data } = error as { readonly data?: { readonly holder?: { readonly pid?: unknown } } }; // isBusy has looked at it
   const pid = data?.holder?.pid;
@@ -53,6 +58,6 @@ export function busySession(
     `the session ${safeLine(name)} is in use by ${typeof pid === "number" ? `process ${pid}` : isElsewhere ? "another client" : "another process"}`,
     isElsewhere && typeof pid !== "number"
       ? "take it over with --takeover, or close it there"
-      : `try again when it is done, or use another session${takesOver ? noTakeover : ""}`,
+      : "try again when it is done, or use another session; --takeover takes one of Parley's own agent",
   );
 }

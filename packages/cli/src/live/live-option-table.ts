@@ -15,7 +15,9 @@ export const placeOptions: Options = {
     completes: "file",
   }),
   "plain-post": flag("The address accepts only POST: one request per message, and no event streams"),
-  takeover: flag("Take over the session if another client of that address uses it"),
+  takeover: flag(
+    "Take over the session if another client of that address uses it, or another process (of Parley's own agent)",
+  ),
   header: option("NAME=VALUE", "HTTP header to send to the address", { multiple: true }),
   edition: option(
     "NAME",

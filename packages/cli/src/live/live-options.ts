@@ -39,6 +39,8 @@ export interface LiveOptions {
   readonly isResumed?: boolean;
   /** Continue the most recent session in the directory. */
   readonly isContinued: boolean;
+  /** Whether a new session begins where there is none to continue. Default: that is an error. */
+  readonly beginsAnyway?: boolean;
   readonly policy: PolicyFile | undefined;
   readonly allow: readonly string[];
   readonly ask: readonly string[];
@@ -57,7 +59,9 @@ export interface LiveOptions {
   readonly tools?: ((receiver: ToolReceiver) => GivenTools) | undefined;
   /** What stands in front of the agent; what it says goes to `voice`. */
   readonly front?: ((voice: ChainVoice) => Front | undefined) | undefined;
-  /** The options that put it there, as words without secrets. */
+  /** The options that put it there, as words. Undefined: those of a session that is continued count. */
+  readonly proxies?: readonly string[] | undefined;
+  /** The same without secrets, to show them. */
   readonly frontWords?: readonly string[];
   readonly keepsHistory: boolean;
   readonly showsStderr: boolean;
@@ -78,8 +82,11 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
   const url = text("url");
   if (url !== undefined && (agent !== undefined || argv.length > 0))
     throw usageError("expected --url alone, got another agent too", help);
-  for (const name of ["header", "token-file", "takeover", "plain-post"])
+  for (const name of ["header", "token-file", "plain-post"])
     if (url === undefined && values[name] !== undefined) throw usageError(`--${name} needs --url`, help);
+  const isAgain = values["session"] !== undefined || values["continue"] === true;
+  if (url === undefined && values["takeover"] === true && !isAgain)
+    throw usageError("--takeover needs --url, or a session to continue", help);
   if (values["continue"] === true) checkContinued(values, help);
   if (values["session"] !== undefined && values["no-history"] === true)
     throw usageError("--session stores the session, so it cannot be used with --no-history", help);
@@ -112,22 +119,36 @@ export async function liveOptions({ values, argv }: Invocation, help: string): P
     mcpServers: await givenServers(list("mcp")),
     tools: await givenModules(list("tools")),
     front: await frontOf(values),
+    proxies: proxyWords(values),
     frontWords: await frontWords(values),
     keepsHistory: values["no-history"] !== true,
     showsStderr: values["verbose"] === true,
   };
 }
 
-async function frontWords(values: Invocation["values"]): Promise<readonly string[]> {
+/** `--proxy none`: not even those of a session that is continued. */
+function isWithoutProxies(values: Invocation["values"]): boolean {
+  const typed = listOption(values, "proxy");
+  return typed.length === 1 && typed[0] === "none" && values["chain"] === undefined;
+}
+
+/** Undefined if neither `--chain` nor `--proxy` is given. */
+function proxyWords(values: Invocation["values"]): readonly string[] | undefined {
+  if (values["proxy"] === undefined && values["chain"] === undefined) return undefined;
+  if (isWithoutProxies(values)) return [];
   const chain = textOption(values, "chain");
-  const words = listOption(values, "proxy").flatMap((proxy) => ["--proxy", proxy]);
-  if (chain !== undefined) words.unshift("--chain", chain);
+  const typed = listOption(values, "proxy").flatMap((proxy) => ["--proxy", proxy]);
+  return [...(chain === undefined ? [] : ["--chain", chain]), ...typed];
+}
+
+async function frontWords(values: Invocation["values"]): Promise<readonly string[]> {
+  const words = proxyWords(values) ?? [];
   return words.length === 0 ? words : (await import("../settings/known-secrets.ts")).shownWords(words);
 }
 
 /** A wrong proxy is reported before anything starts. */
 async function frontOf(values: Invocation["values"]): Promise<LiveOptions["front"]> {
-  if (values["proxy"] === undefined && values["chain"] === undefined) return undefined;
+  if ((proxyWords(values) ?? []).length === 0) return undefined;
   const { chainFront } = await import("../proxy/chain-front.ts");
   chainFront(values, { say: () => undefined, stderr: () => undefined });
   return (voice) => chainFront(values, voice);

@@ -105,7 +105,7 @@ async function reopened(
   running: ManagedConnection,
   sessionId: string,
   options: ManagedSessionOptions,
-  { replays, notice, takesOver }: TakenWith,
+  { replays, notice }: TakenWith,
 ): Promise<ManagedSession | undefined> {
   const { resume, load } = running.capabilities;
   if (!resume && !load) {
@@ -121,7 +121,7 @@ async function reopened(
     if (!(error instanceof RequestError) || problemOf(error).kind === "login_needed") throw error;
     if (isBusy(error)) {
       const isElsewhere = isRemote({ entry: running.spec });
-      throw busySession(sessionId, error, { isElsewhere, ...optional({ takesOver }) });
+      throw busySession(sessionId, error, { isElsewhere });
     }
     notice(`the agent cannot open the session (${safeLine(error.message)}): ${newSession}`);
     return undefined;

@@ -28,7 +28,7 @@ import { allowsEverything, refuseForRoot } from "./rules-for-root.ts";
 
 export interface OpenGateOptions
   extends RunRules,
-    Pick<GateOptions, "asker" | "isOwn" | "extraRoots" | "env" | "beforeWrite"> {
+    Pick<GateOptions, "asker" | "isOwn" | "extraRoots" | "env" | "beforeWrite" | "sessionRules"> {
   /** The sandbox of commands. Default: workspace. */
   readonly sandbox?: SandboxChoice | undefined;
   /** The agent's name, which the reviewer gets. */
@@ -50,7 +50,8 @@ export interface OpenedGate {
 
 /** Throws a usage error for an invalid rule. */
 export function openGate(options: OpenGateOptions): OpenedGate {
-  const { asker, agent, isOwn, extraRoots, env, beforeWrite, warn, sandbox: profile = "workspace" } = options;
+  const { asker, agent, isOwn, extraRoots, env, beforeWrite, sessionRules } = options;
+  const { warn, sandbox: profile = "workspace" } = options;
   warnOfReadOnly(auditFolder(), warn);
   const audit = auditLog(auditFolder(), { secrets: options.secrets ?? [] });
   const rules = configuredRules(options);
@@ -67,7 +68,7 @@ export function openGate(options: OpenGateOptions): OpenedGate {
     audit,
     own: [dirname(configPath()), dataFolder(), stateFolder()],
     ...(profile === "off" ? {} : { sandbox: { profile, ...optional({ tell: warn }) } }),
-    ...optional({ asker, isOwn, extraRoots, env, beforeWrite }),
+    ...optional({ asker, isOwn, extraRoots, env, beforeWrite, sessionRules }),
     ...(options.reviewer === undefined
       ? {}
       : { reviewer: reviewer({ command: options.reviewer, agent, ...optional({ note: warn }) }) }),

@@ -172,9 +172,8 @@ function duration(given: unknown): number | undefined {
   );
 }
 
-export async function revokeRules({ values, positionals, json }: Invocation): Promise<number> {
-  const answers = remembered();
-  const all = answers.list().map(({ id }) => id);
+/** The ids that were typed, or all. Throws for one that is not there. */
+export function wantedIds(all: readonly string[], { values, positionals }: Invocation): readonly string[] {
   // the beginning of an id is enough where it is that of one alone
   const whole = (given: string): string => {
     const [only = given, another] = all.filter((id) => id.startsWith(given));
@@ -188,6 +187,16 @@ export async function revokeRules({ values, positionals, json }: Invocation): Pr
     const message = `unknown rule id: ${escapedLine(unknown.join(", "))}`;
     throw new CommandError("not_found", message, "parley permissions list shows the ids");
   }
+  return wanted;
+}
+
+export async function revokeRules(invocation: Invocation): Promise<number> {
+  const { json } = invocation;
+  const answers = remembered();
+  const wanted = wantedIds(
+    answers.list().map(({ id }) => id),
+    invocation,
+  );
   for (const id of wanted) answers.revoke(id);
   const text = wanted.length === 0 ? "No rules to revoke." : `Revoked: ${wanted.join(", ")}`;
   return printAnswer(text, { revoked: wanted }, json);

@@ -20,11 +20,14 @@ export const permissionsCommands: readonly Command[] = [
       "Rules come from the machine (/etc/parley/policy), the user (policy in the config directory), the workspace (.parley/policy, if you " +
       "trust it) and remembered answers. Remembered answers are shown with id and expiry. Rules that apply only in other directories " +
       "come last.",
-    options: { cwd },
+    options: {
+      cwd,
+      session: option("SESSION", "List what you answered for this session", { completes: "session" }),
+    },
     json: true,
-    examples: ["parley permissions"],
+    examples: ["parley permissions", "parley permissions list --session k3x9"],
     isDefault: true,
-    load: async () => (await import("./permission-rules.ts")).listRules,
+    load: async () => (await import("./session-grants.ts")).list,
   },
   {
     name: "permissions add",
@@ -55,10 +58,15 @@ export const permissionsCommands: readonly Command[] = [
     summary: "Revoke remembered rules",
     details: "Takes effect at once, also for running agents.",
     positionals: "ID...",
-    options: { all: flag("Revoke all remembered rules of all directories") },
+    options: {
+      all: flag("Revoke all remembered rules of all directories; with --session, all of that session"),
+      session: option("SESSION", "Revoke what you answered for this session, which must not be open", {
+        completes: "session",
+      }),
+    },
     json: true,
     examples: ["parley permissions revoke 3f2a", "parley permissions revoke --all"],
-    load: async () => (await import("./permission-rules.ts")).revokeRules,
+    load: async () => (await import("./session-grants.ts")).revoke,
   },
   {
     name: "permissions check",

@@ -207,6 +207,17 @@ test(
   },
 );
 
+test("the sandbox of an agent of a run keeps them, too", inSandbox, async () => {
+  const env = withPi("(echo no > c.txt) 2>&-; echo yes > d.txt");
+  writeFileSync(join(probe.cwd, "c.txt"), "old");
+  const args = ["--no-history", "hi", "--agent", "pi", "--sandbox", "agent"];
+  const ran = await probe.parley(["run", ...args, "--proxy", "policy --deny 'write c.txt'"], { env });
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /pi never asks: rules cannot stop it, only its sandbox can\./);
+  const text = (name: string) => readFileSync(join(probe.cwd, name), "utf8");
+  assert.deepEqual([text("c.txt"), text("d.txt")], ["old", "yes\n"]);
+});
+
 test("a rule that no sandbox keeps is refused for an agent that never asks", inSandbox, async (t) => {
   const env = withPi();
   await assert.rejects(
@@ -237,6 +248,22 @@ test("our own agent announces what it would do without asking, and a rule stops 
   assert.doesNotMatch(said(), /old/);
   assert.equal(readFileSync(join(probe.cwd, "a.txt"), "utf8"), "old");
 });
+
+test(
+  "a run exits with 3 after a refusal by the proxy, and after what was done against its rules",
+  patience,
+  async () => {
+    const rules = ["--proxy", "policy --deny 'exec rm'"];
+    const refused = await probe.run({ otherwise: ask("rm -r src") ?? [] }, rules);
+    assert.equal(refused.status, 3, refused.stderr);
+    assert.match(refused.stderr, /refused by policy: run rm -r src/);
+    assert.match(refused.stderr, /--allow cannot override this: deny exec rm/);
+    const agent = probe.agent(unasked("rm -r src"));
+    const broken = await probe.parley(["run", "--no-history", "go", ...rules, "--", ...agent]);
+    assert.equal(broken.status, 3, broken.stderr);
+    assert.match(broken.stderr, /the agent acted against a rule, without asking: run rm -r src/);
+  },
+);
 
 test("run and chat take it too, and a wrong rule is reported before anything starts", patience, async () => {
   const ran = await probe.run({ otherwise: [{ say: "hello" }] }, ["--proxy", "policy --deny 'exec rm'"]);

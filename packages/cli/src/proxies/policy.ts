@@ -46,8 +46,6 @@ export const policy: ShippedProxy = {
     // throws if a rule is wrong, before anything starts
     const rules = configuredRules(run);
     const known = new AgentFacts(host);
-    // also what is remembered, and what the workspace says, as far as that is known before a session
-    host.agent?.sandboxRules?.push(...rules, ...lastingRules(process.cwd()));
     const sessions = new Map<string, Session>();
     const servers = new GivenServers<Data>();
     let opened: OpenedGate | undefined;
@@ -63,6 +61,7 @@ export const policy: ShippedProxy = {
         warn: (text) => host.warn(text),
       });
       made.gate.onDecision((decision) => decided(decision));
+      host.gated?.(made.gate);
       return made;
     };
     const decided = ({ effect, sessionId, summary, reason }: Decision): void => {
@@ -87,7 +86,7 @@ export const policy: ShippedProxy = {
       if (rule === undefined) return undefined;
       const what = `${known.name} never asks, so this rule cannot be kept: ${describeRule(rule)}`;
       return known.isSandboxed
-        ? `${what}. Its sandbox does not keep it either. ${known.sandboxHint}, or remove the rule`
+        ? `${what}. Its sandbox does not keep it either: it keeps rules on plain paths that exist when the agent starts. Remove the rule`
         : `${what}. Run the agent in a sandbox (${known.sandboxOption}), or remove the rule`;
     };
     const asking = ({ data: { gated }, ...session }: Session, signal: AbortSignal) => ({
@@ -185,9 +184,12 @@ export const policy: ShippedProxy = {
         if (gated !== undefined) gate().observe(gated, update);
         return undefined;
       },
-      async permission(request, session, { signal }) {
-        const decision = await gate().decide({ type: "permission", request }, asking(session, signal));
-        return answer(isOutcome(decision) ? decision : { outcome: "cancelled" as const });
+      permission(request, session, { signal }) {
+        // what the agent does meanwhile is looked at, too
+        const decided = gate().decide({ type: "permission", request }, asking(session, signal));
+        return answer(
+          decided.then((decision) => (isOutcome(decision) ? decision : { outcome: "cancelled" as const })),
+        );
       },
       closed() {
         sessions.clear();
@@ -196,6 +198,9 @@ export const policy: ShippedProxy = {
       },
     });
   },
+
+  // also what is remembered, and what the workspace says, as far as that is known before a session
+  sandboxRules: (given, cwd) => [...configuredRules(rulesOf(given)), ...lastingRules(cwd)],
 
   reset: ({ folder }) => forgetBroken(folder),
 };
@@ -232,19 +237,10 @@ class AgentFacts {
 
   /** Whether its sandbox was made with this rule, and can keep it: it denies paths. */
   keeps(rule: Rule, cwd: string): boolean {
-    const { isSandboxed = false, sandboxRules } = this.#host.agent ?? {};
+    const { isSandboxed = false, sandboxRules = [] } = this.#host.agent ?? {};
     const hasPaths = enforcementOf([rule], [cwd]).some(({ mounts }) => mounts.length > 0);
     const text = describeRule(rule);
-    const isMounted =
-      sandboxRules?.some((each) => describeRule(each) === text) ??
-      (rule.origin === "operator" || rule.origin === "user");
-    return isSandboxed && hasPaths && isMounted;
-  }
-
-  get sandboxHint(): string {
-    return this.#host.agent?.sandboxRules === undefined
-      ? "A sandbox keeps rules on plain paths from your policy file"
-      : "A sandbox keeps rules on plain paths that exist when the agent starts";
+    return isSandboxed && hasPaths && sandboxRules.some((each) => describeRule(each) === text);
   }
 
   get sandboxOption(): string {

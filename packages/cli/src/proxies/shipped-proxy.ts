@@ -3,7 +3,7 @@
 import type { Transport } from "@parley/acp";
 import type { ChainComponent } from "@parley/acp/proxy";
 import type { AgentEntry } from "@parley/client/launch";
-import type { Rule } from "@parley/client/policy";
+import type { Gate, Rule } from "@parley/client/policy";
 import type { Option } from "../command/command.ts";
 
 /** What was typed behind the name of a proxy. */
@@ -27,11 +27,8 @@ export interface ChainAgent {
   readonly entry: AgentEntry;
   /** Whether its process runs in a sandbox. */
   readonly isSandboxed: boolean;
-  /**
-   * Rules that its sandbox keeps in addition to those of the policy files. A proxy adds its own when it is created, which is
-   * before the agent starts. Undefined where the sandbox is made without asking the proxies.
-   */
-  readonly sandboxRules?: Rule[];
+  /** The rules of proxies that its sandbox was made with. */
+  readonly sandboxRules: readonly Rule[];
   /** The command-line option that puts it into a sandbox. */
   readonly sandboxOption: string;
 }
@@ -46,6 +43,8 @@ export interface ProxyHost {
   warn(text: string): void;
   /** Starts an agent: one that is known by this name, or a command. */
   reach(agent: string): Promise<Transport>;
+  /** The proxy decides with this gate. Its refusals count for the command that runs the chain. */
+  gated?(gate: Gate): void;
   /** Keys and tokens that are known on this machine. */
   secrets(): readonly string[];
 }
@@ -56,6 +55,8 @@ export interface ShippedProxy {
   readonly options: Readonly<Record<string, Option>>;
   /** What a chain starts. */
   create(given: ProxyArguments, host: ProxyHost): ChainComponent["start"];
+  /** The rules that the sandbox of the agent should keep. `cwd` is the agent's directory. Throws if one is wrong. */
+  sandboxRules?(given: ProxyArguments, cwd: string): readonly Rule[];
   /** Forgets what it keeps. Returns a sentence that says what. */
   reset?(host: Pick<ProxyHost, "folder">): string;
 }

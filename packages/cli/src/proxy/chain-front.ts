@@ -5,14 +5,19 @@ import { optional } from "@parley/acp/jsonrpc";
 import { type ChainComponent, conductor } from "@parley/acp/proxy";
 import { memoryPair, wrapSink, wrapTransport } from "@parley/acp/transport";
 import type { AgentEntry } from "@parley/client/launch";
+import type { Rule } from "@parley/client/policy";
 import { editionNamed } from "@parley/dialects";
 import type { Invocation } from "../command/command.ts";
 import { readConfig } from "../settings/config-file.ts";
 import { lossesIn } from "../settings/edition-choice.ts";
 import type { ChainVoice, EndingVoice } from "./chain-voice.ts";
-import { chosenComponents } from "./components.ts";
+import { chosenComponents, madeComponents, sandboxRules } from "./components.ts";
 
-export type Front = (agent: Transport, entry: AgentEntry) => Transport;
+export interface Front {
+  (agent: Transport, entry: AgentEntry): Transport;
+  /** The rules that the sandbox of an agent in this directory should keep. */
+  sandboxRules(cwd: string): readonly Rule[];
+}
 
 /** What `--chain` and `--proxy` put in front of an agent; undefined where neither is given. */
 export function chainFront(
@@ -22,17 +27,26 @@ export function chainFront(
 ): Front | undefined {
   if (values["chain"] === undefined && values["proxy"] === undefined) return undefined;
   const config = readConfig(() => undefined);
+  const chosen = chosenComponents(values, config);
   // a wrong one is reported at once
-  chosenComponents(values, config, voice);
+  madeComponents(chosen, voice);
   const typed = [values["sandbox"]].flat();
-  return (agent, entry) => {
+  // those that the sandbox was made with
+  let kept: readonly Rule[] = [];
+  const front = (agent: Transport, entry: AgentEntry): Transport => {
     const isSandboxed =
       typed.includes(true) ||
       typed.includes("agent") ||
       (entry.transport === "stdio" && entry.sandbox === true);
-    const known = { entry, isSandboxed, sandboxOption };
-    return inFront(chosenComponents(values, config, voice, known), agent, entry, voice);
+    const known = { entry, isSandboxed, sandboxRules: kept, sandboxOption };
+    return inFront(madeComponents(chosen, voice, known), agent, entry, voice);
   };
+  return Object.assign(front, {
+    sandboxRules(cwd: string) {
+      kept = sandboxRules(chosen, cwd);
+      return kept;
+    },
+  });
 }
 
 /** The transport of the chain. It ends when the agent has gone: whoever started the agent starts it again. */
@@ -62,6 +76,8 @@ function inFront(
       near.start(
         wrapSink(sink, { end: (reason) => sink.end({ ...reason, ...optional({ message: whyEnded }) }) }),
       ),
+    // an agent that leaves by itself is read to its end, and one that does not is left: a chain does not wait for it
+    ...(agent.endOutput && { endOutput: () => agent.endOutput?.() }),
     async close(reason) {
       await near.close(reason);
       await over;

@@ -5,6 +5,7 @@ import { optional } from "@parley/acp/jsonrpc";
 import { findProgram, spawnTransport } from "@parley/acp/node";
 import type { ChainComponent, OnExit } from "@parley/acp/proxy";
 import type { ChainSection, ClientConfig } from "@parley/client/config";
+import type { Rule } from "@parley/client/policy";
 import { type Invocation, usageError } from "../command/command.ts";
 import { listOption, textOption } from "../command/option-values.ts";
 import { shellWords } from "../command/shell-words.ts";
@@ -19,7 +20,7 @@ import { proxyArguments } from "./proxy-arguments.ts";
 export const onExitWords = ["restart", "bypass", "fail"] as const satisfies readonly OnExit[];
 
 /** The words of a component, with how it is looked after. */
-interface Given {
+export interface Given {
   /** Where it was written. */
   readonly where: string;
   readonly words: readonly string[];
@@ -40,39 +41,39 @@ export function proxyFolder(name: string): string {
   return join(stateFolder(), "proxies", name);
 }
 
-/**
- * The components of `--chain` and `--proxy`, in that order. Empty where neither is given. Throws a CommandError that says
- * which component is wrong.
- */
-export function chosenComponents(
-  values: Invocation["values"],
-  config: ClientConfig,
-  voice: ChainVoice,
-  agent?: ChainAgent,
-): readonly ChainComponent[] {
+/** What `--chain` and `--proxy` name, in that order. Empty where neither is given. */
+export function chosenComponents(values: Invocation["values"], config: ClientConfig): readonly Given[] {
   const name = textOption(values, "chain");
   const chain = name === undefined ? [] : chainNamed(name, config);
-  const typed = listOption(values, "proxy").map((text) => ({ where: "--proxy", text }));
-  return [...chain, ...typed.map(({ where, text }) => typedComponent(where, text))].map((given) =>
-    component(given, voice, agent),
-  );
+  return [...chain, ...listOption(values, "proxy").map((text) => typedComponent("--proxy", text))];
 }
 
 /** The components that a user typed, one per text. */
-export function typedComponents(
-  texts: readonly string[],
-  onExit: OnExit | undefined,
+export function typedComponents(texts: readonly string[], onExit: OnExit | undefined): readonly Given[] {
+  return texts.map((text) => ({ ...typedComponent("parley proxy", text), onExit }));
+}
+
+/** What a chain is made of. Throws a CommandError that says which component is wrong. */
+export function madeComponents(
+  all: readonly Given[],
   voice: ChainVoice,
   agent?: ChainAgent,
 ): readonly ChainComponent[] {
-  return texts.map((text) => component({ ...typedComponent("parley proxy", text), onExit }, voice, agent));
+  return all.map((given) => component(given, voice, agent));
+}
+
+/** The rules that the sandbox of the agent behind them should keep. Throws as `madeComponents` does. */
+export function sandboxRules(all: readonly Given[], cwd: string): readonly Rule[] {
+  return all.flatMap(({ words: [name = "", ...args], isShipped, where }) => {
+    const shipped = isShipped === false ? undefined : shippedNamed(name);
+    return shipped?.sandboxRules?.(proxyArguments(shipped, args, where), cwd) ?? [];
+  });
 }
 
 /** The chains of the config file, checked. */
 export function checkChains(config: ClientConfig): void {
   const silent: ChainVoice = { say: () => undefined, stderr: () => undefined };
-  for (const name of Object.keys(config.chains ?? {}))
-    for (const given of chainNamed(name, config)) component(given, silent);
+  for (const name of Object.keys(config.chains ?? {})) madeComponents(chainNamed(name, config), silent);
 }
 
 function typedComponent(where: string, text: string): Given {
@@ -163,11 +164,12 @@ function commandOf({ words, env }: Given, voice: ChainVoice): ChainComponent["st
 }
 
 function hostOf(name: string, voice: ChainVoice, agent: ChainAgent | undefined): ProxyHost {
-  const { say } = voice;
+  const { say, gated } = voice;
   return {
     agent,
     folder: proxyFolder(name),
     warn: (text) => say(`${name}: ${text}`),
+    ...optional({ gated }),
     reach: async (agent) => {
       const { agentOf, reachedTransport } = await import("./chain-agent.ts");
       return reachedTransport(agentOf(shellWords(agent, `${name} --to`)), voice);

@@ -49,6 +49,24 @@ test("parley proxy lists the proxies that come with Parley, with their options",
   );
 });
 
+test("options of a proxy that are not quoted: the error shows the line with quotes", patience, async () => {
+  for (const [typed, meant] of [
+    [
+      ["policy", "--deny", "exec rm", "--", "my-agent", "--acp"],
+      `'policy --deny "exec rm"' -- my-agent --acp`,
+    ],
+    [["redact", "budget", "--tokens=5", "notify"], '"budget --tokens=5" notify'],
+  ] as const) {
+    const ran = await probe.parley(["proxy", ...typed]);
+    assert.equal(ran.status, 2);
+    assert.match(
+      ran.stderr,
+      / is an option of (policy|budget), and a proxy and its options are one argument\n/,
+    );
+    assert.ok(ran.stderr.includes(meant), ran.stderr);
+  }
+});
+
 for (const [typed, message] of [
   [["budget"], "parley proxy: budget needs at least one of --tokens, --cost and --time"],
   [["budget --tokens many"], "parley proxy: budget --tokens: expected a number above 0, got many"],

@@ -20,7 +20,7 @@ export const proxyNames = [
 export const chainOptions: Options = {
   proxy: option(
     "PROXY",
-    'Put this proxy in front of the agent: one that parley proxy lists, as in "budget --tokens 200000", or a command',
+    'Put this proxy in front of the agent: one that parley proxy lists, as in "budget --tokens 200000", or a command; none leaves out those of a session that is continued',
     { multiple: true, completes: proxyNames },
   ),
   chain: option(
@@ -79,5 +79,6 @@ export const proxyCommands: readonly Command[] = [
       "parley proxy --reset budget",
     ],
     load: async () => (await import("./proxy.ts")).run,
+    meant: async () => (await import("./unquoted-proxy.ts")).unquotedProxy,
   },
 ];

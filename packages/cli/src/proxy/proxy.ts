@@ -4,6 +4,7 @@ import { isatty } from "node:tty";
 import { optional } from "@parley/acp/jsonrpc";
 import { serveStdio } from "@parley/acp/node";
 import { type ChainComponent, conductor, type OnExit, type WatchHops } from "@parley/acp/proxy";
+import type { Rule } from "@parley/client/policy";
 import { type Invocation, printAnswer, usageError, watchOutput } from "../command/command.ts";
 import { textOption } from "../command/option-values.ts";
 import { configuredRules, mountsOf } from "../permissions/policy-rules.ts";
@@ -19,7 +20,15 @@ import { columnsOf, wrapLine } from "../terminal/wrap-line.ts";
 import { agentOf, reachedTransport } from "./chain-agent.ts";
 import { chainLog } from "./chain-front.ts";
 import type { ChainVoice } from "./chain-voice.ts";
-import { chosenComponents, onExitWords, proxyFolder, shippedNamed, typedComponents } from "./components.ts";
+import {
+  chosenComponents,
+  madeComponents,
+  onExitWords,
+  proxyFolder,
+  sandboxRules,
+  shippedNamed,
+  typedComponents,
+} from "./components.ts";
 
 const help = "see parley help proxy";
 
@@ -28,11 +37,12 @@ export async function run({ values, words, argv, json }: Invocation): Promise<nu
   if (words.length === 0 && argv.length === 0 && values["chain"] === undefined) return list(json);
   if (json) throw usageError("--json is for the list: parley proxy --json", help);
   const chosen = argv.length === 0 ? undefined : agentOf(argv, editionOption(values));
-  const known = chosen && knownAgent(chosen, values);
-  const proxies = [
-    ...chosenComponents(optional({ chain: values["chain"] }), readConfig(warn), voice, known),
-    ...typedComponents(words, onExitOf(values), voice, known),
+  const components = [
+    ...chosenComponents(optional({ chain: values["chain"] }), readConfig(warn)),
+    ...typedComponents(words, onExitOf(values)),
   ];
+  const known = chosen && knownAgent(chosen, values, sandboxRules(components, process.cwd()));
+  const proxies = madeComponents(components, voice, known);
   if (proxies.length === 0)
     throw usageError(
       'expected a proxy in front of --: parley proxy "budget --tokens 200000" -- claude',
@@ -79,16 +89,23 @@ function onExitOf(values: Invocation["values"]): OnExit | undefined {
   throw usageError(`--on-exit: expected ${onExitWords.join(", ")}, got ${escapedLine(given)}`, help);
 }
 
-function knownAgent({ entry }: ChosenAgent, values: Invocation["values"]): ChainAgent {
+function knownAgent(
+  { entry }: ChosenAgent,
+  values: Invocation["values"],
+  rules: readonly Rule[],
+): ChainAgent {
   const isSandboxed = values["sandbox"] === true || (entry.transport === "stdio" && entry.sandbox === true);
-  return { entry, isSandboxed, sandboxRules: [], sandboxOption: "--sandbox" };
+  return { entry, isSandboxed, sandboxRules: rules, sandboxOption: "--sandbox" };
 }
 
-function agentComponent(chosen: ChosenAgent, { isSandboxed, sandboxRules = [] }: ChainAgent): ChainComponent {
+function agentComponent(
+  chosen: ChosenAgent,
+  { isSandboxed, sandboxRules: rules }: ChainAgent,
+): ChainComponent {
   const roots = [process.cwd()];
   const start = () => {
     const sandbox = isSandboxed
-      ? { roots, ...mountsOf([...configuredRules({}), ...sandboxRules], roots) }
+      ? { roots, ...mountsOf([...configuredRules({}), ...rules], roots) }
       : undefined;
     return reachedTransport(chosen, voice, sandbox);
   };

@@ -105,8 +105,10 @@ suite("after the answer", { concurrency: 2 }, () => {
   test("what an agent writes when its input ends is read to its end", patience, async () => {
     const onPrompt = `out(chunk("Fine."), done);`;
     const onEnd = `for (let i = 0; i < 2_000; i++) process.stdout.write(line(chunk(" " + i)))`;
-    const said = await printed(agent("at-end", onPrompt, onEnd));
-    assert.equal(said, `Fine.${Array.from({ length: 2_000 }, (_, at) => ` ${at}`).join("")}\n`);
+    const all = `Fine.${Array.from({ length: 2_000 }, (_, at) => ` ${at}`).join("")}\n`;
+    const command = agent("at-end", onPrompt, onEnd);
+    assert.equal(await printed(command), all);
+    assert.equal(await printed(command, "--proxy", "context --text x"), all, "through a proxy");
   });
 
   test("an agent that neither leaves nor stops talking does not keep the run", patience, async () => {
@@ -150,19 +152,28 @@ suite("after the answer", { concurrency: 2 }, () => {
     assert.equal(await told(command, "late"), "Late.\n");
   });
 
-  test("an agent that leaves slowly neither keeps the run nor is killed by it (G10)", patience, async () => {
-    const [go, tidy] = [join(probe.folder, "go"), join(probe.folder, "tidy")];
-    // it leaves when the run has ended, which the file says
-    const onEnd = `
+  for (const [how, proxies] of [
+    ["alone", []],
+    ["behind-a-proxy", ["--proxy", "context --text x"]],
+  ] as const)
+    test(
+      `an agent that leaves slowly, ${how}, neither keeps the run nor is killed by it (G10)`,
+      patience,
+      async () => {
+        const [go, tidy] = [join(probe.folder, `go-${how}`), join(probe.folder, `tidy-${how}`)];
+        // it leaves when the run has ended, which the file says
+        const onEnd = `
       const timer = setInterval(() => {
         if (!existsSync(${JSON.stringify(go)})) return;
         clearInterval(timer);
         writeFileSync(${JSON.stringify(tidy)}, "");
       }, 10);`;
-    assert.equal(await printed(agent("slow-to-leave", `out(chunk("Fine."), done);`, onEnd)), "Fine.\n");
-    writeFileSync(go, "");
-    await until(() => existsSync(tidy));
-  });
+        const command = agent(`slow-to-leave-${how}`, `out(chunk("Fine."), done);`, onEnd);
+        assert.equal(await printed(command, ...proxies), "Fine.\n");
+        writeFileSync(go, "");
+        await until(() => existsSync(tidy));
+      },
+    );
 
   test(
     "an agent that never leaves is ended after the run, with all that it started (G10)",

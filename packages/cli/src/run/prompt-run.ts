@@ -15,7 +15,7 @@ import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
 import { askerName } from "../live/asker-name.ts";
 import { checkNew, claimKnown, type HistoryOpener, historyOpener } from "../live/history-opener.ts";
 import { LateHabit } from "../live/late-habit.ts";
-import { LiveAgent, modeOf } from "../live/live-agent.ts";
+import { LiveAgent } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
 import { describeAgent, isRemote, liveErrorFrom, serverOf } from "../live/start-session.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
@@ -93,13 +93,13 @@ export class PromptRun {
       await this.#history?.close();
     }
     for (const line of this.#unread.lines) this.#printer.notice(line);
-    const gate = this.#agent?.gate;
+    const gates = this.#agent?.gates ?? [];
     return {
       wasInterrupted: this.#interrupts.first.aborted,
       timedOutMs: this.#timedOutMs,
-      refusals: gate?.refusals ?? [],
-      refused: gate?.refused ?? 0,
-      violations: gate?.violations ?? [],
+      refusals: gates.flatMap(({ refusals }) => refusals),
+      refused: gates.reduce((sum, { refused }) => sum + refused, 0),
+      violations: gates.flatMap(({ violations }) => violations),
       isModeAsking: this.#isModeAsking,
       // a remote agent has none to show
       showsStderr: this.#options.showsStderr || (this.#target !== undefined && isRemote(this.#target)),
@@ -293,4 +293,9 @@ function failureFrom(error: unknown, target: AgentTarget | undefined): LiveError
   const known = liveErrorFrom(error, { server: target && serverOf(target) });
   if (known instanceof LiveError) return known;
   throw known;
+}
+
+/** The current mode, by its id. */
+function modeOf({ configOptions }: ManagedSession): unknown {
+  return configOptions.find(({ category }) => category === "mode")?.currentValue;
 }

@@ -63,9 +63,9 @@ function endingOfOutcome(
   { refusals, refused, violations = [], isModeAsking = false, showsStderr }: RunFacts,
 ): Ending {
   const { stopReason = "error", error } = outcome ?? {};
-  // some agents report a refused permission as a cancelled turn
+  // some agents report a refused permission as a cancelled turn, and a proxy cancels one that breaks a rule
   const wasRefused = refused > 0;
-  if (stopReason === "cancelled" && !wasRefused) {
+  if (stopReason === "cancelled" && !wasRefused && violations.length === 0) {
     return ending(exitCodes.cancelled, "cancelled", "the agent cancelled the turn");
   }
   if (stopReason !== "end_turn" && stopReason !== "cancelled") {

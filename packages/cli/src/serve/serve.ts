@@ -13,6 +13,7 @@ import {
 } from "@parley/gateway";
 import { CommandError, type Invocation, usageError, watchOutput } from "../command/command.ts";
 import { countOption, directoryOption, listOption, parseTime, textOption } from "../command/option-values.ts";
+import { configuredRules, mountsOf } from "../permissions/policy-rules.ts";
 import type { Front } from "../proxy/chain-front.ts";
 import { editionsOption } from "../settings/edition-choice.ts";
 import { type ChosenAgent, chooseAgent, isOwnAgent } from "../settings/named-agent.ts";
@@ -151,8 +152,11 @@ async function startAgent(
   const { log, stderr } = output;
   const cwd = directoryOf(values);
   const tokenFile = textOption(values, "token-file");
+  const roots = [cwd];
+  const { hide, readOnly } = mountsOf([...configuredRules({}), ...(front?.sandboxRules(cwd) ?? [])], roots);
   // an agent that could read the token could give it away
-  const sandbox = { roots: [cwd], hide: tokenFile === undefined ? [] : [resolve(tokenFile)] };
+  const token = tokenFile === undefined ? [] : [resolve(tokenFile)];
+  const sandbox = { roots, hide: [...hide, ...token], readOnly };
   const { transport, pid, released } = await reachAgent(entry, {
     cwd,
     env: credentials,

@@ -6,13 +6,13 @@ import { type Invocation, printAnswer, usageError } from "../command/command.ts"
 import { countOption, directoryOption, textOption } from "../command/option-values.ts";
 import { commandToType } from "../settings/installation.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
+import { withAllLogs } from "./all-logs.ts";
 import {
   redactedSessions,
   sessionJson,
   sessionLine,
   sessionLines,
   sessionRedactor,
-  withHistory,
 } from "./stored-sessions.ts";
 
 export async function listSessions({ values, words, argv, json }: Invocation): Promise<number> {
@@ -26,8 +26,8 @@ export async function listSessions({ values, words, argv, json }: Invocation): P
     const { listAgentSessions } = await import("./agent-sessions.ts");
     return listAgentSessions({ agent, argv, cwd, limit }, json);
   }
-  const all = await withHistory((history) =>
-    history.list({ limit: Number.POSITIVE_INFINITY, ...optional({ cwd }) }),
+  const all = await withAllLogs((logs) =>
+    logs.list({ limit: Number.POSITIVE_INFINITY, ...optional({ cwd }) }),
   );
   const sessions = await redactedSessions(all.slice(0, limit));
   const total = all.length;
@@ -51,7 +51,7 @@ export async function searchSessions({ values, positionals, json }: Invocation):
     throw usageError("expected words to search for", 'for example: parley sessions search "failing test"');
   const limit = countOption(values, "limit", 20);
   const cwd = directoryOption(values);
-  const found = await withHistory((history) => history.search(query, { limit, ...optional({ cwd }) }));
+  const found = await withAllLogs((logs) => logs.search(query, { limit, ...optional({ cwd }) }));
   const redactor = await sessionRedactor(found.map(({ session }) => session));
   const hits = found.map(({ session, snippet, seq }) => ({
     session: redactor.session(session),

@@ -12,23 +12,18 @@ import { TextPrinter } from "../printers/text-printer.ts";
 import { knownSecrets } from "../settings/known-secrets.ts";
 import { painter } from "../terminal/paint.ts";
 import { escapedLine, safeText } from "../terminal/sanitise.ts";
-import {
-  oneSession,
-  sessionJson,
-  sessionLine,
-  sessionNamed,
-  sessionRedactor,
-  withHistory,
-} from "./stored-sessions.ts";
+import { withAllLogs } from "./all-logs.ts";
+import { exportFormats, formatOf } from "./export-format.ts";
+import { oneSession, sessionJson, sessionLine, sessionNamed, sessionRedactor } from "./stored-sessions.ts";
 
 export async function showSession({ positionals, json }: Invocation): Promise<number> {
   const word = oneSession(positionals, "sessions show");
   const { stdout, stderr } = process;
-  await withHistory(async (history) => {
-    const found = await sessionNamed(history, word);
+  await withAllLogs(async (logs) => {
+    const found = await sessionNamed(logs, word);
     const redactor = await sessionRedactor([found]);
     const session = redactor.session(found);
-    const entries = () => redactor.entries(history.entries(session.id));
+    const entries = () => redactor.entries(logs.entries(found));
     if (json) {
       const all: Entry[] = [];
       for await (const entry of entries()) all.push(entry);
@@ -58,28 +53,27 @@ export async function showSession({ positionals, json }: Invocation): Promise<nu
   return 0;
 }
 
-const formats = ["markdown", "html", "json"] as const;
-
 export async function exportStored({ values, positionals, json }: Invocation): Promise<number> {
   const word = oneSession(positionals, "sessions export");
-  const format = formats.find((each) => each === (values["format"] ?? "markdown"));
+  const out = values["out"];
+  const wanted = values["format"] ?? formatOf(typeof out === "string" ? out : "");
+  const format = exportFormats.find((each) => each === wanted);
   if (format === undefined) {
     throw usageError(
       `--format: expected markdown, html or json, got ${escapedLine(String(values["format"]))}`,
       "see parley help sessions export",
     );
   }
-  const out = values["out"];
   if (json && typeof out !== "string") {
     throw usageError(
       "--json needs --out FILE",
       "without --out, the export itself is printed; for an export as JSON, use --format json",
     );
   }
-  const exported = await withHistory(async (history) => {
-    const session = await sessionNamed(history, word);
+  const exported = await withAllLogs(async (logs) => {
+    const { log, ...session } = await sessionNamed(logs, word);
     const entries: Entry[] = [];
-    for await (const entry of history.entries(session.id)) entries.push(entry);
+    for await (const entry of logs.entries({ ...session, log })) entries.push(entry);
     const secrets = knownSecrets();
     return exportSession(session, entries, {
       format,

@@ -10,7 +10,8 @@ export const sessionsCommands: readonly Command[] = [
     name: "sessions list",
     summary: "List recent sessions of all agents",
     details:
-      "Each line shows the id, age, agent, directory, name (if any) and title. With --agent, or a command after --, starts the agent " +
+      "Each line shows the id, age, agent, directory, name (if any) and title. Sessions of Parley's own agent that are not in the " +
+      "history, such as those of an editor, are shown from the agent's own log, and marked. With --agent, or a command after --, starts the agent " +
       "and lists the sessions that it has itself, including those of other clients; a star marks those in the history. Continue one " +
       "with `parley run --session ID`.",
     positionals: "[-- COMMAND [ARGUMENTS]]",
@@ -55,11 +56,11 @@ export const sessionsCommands: readonly Command[] = [
     positionals: "SESSION",
     completes: "session",
     options: {
-      format: option("FORMAT", "markdown, html for a page, or json for all details", {
-        short: "f",
-        completes: ["markdown", "html", "json"],
-        default: "markdown",
-      }),
+      format: option(
+        "FORMAT",
+        "markdown, html for a page, or json for all details (default: by the ending of FILE: .html or .json, else markdown)",
+        { short: "f", completes: ["markdown", "html", "json"] },
+      ),
       out: option("FILE", "File to write to (default: stdout)", { short: "o", completes: "file" }),
       raw: flag("Do not remove anything"),
     },

@@ -9,7 +9,8 @@ import { ownVersion } from "../settings/installation.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { safeLine } from "../terminal/sanitise.ts";
-import { sessionNamed, withHistory } from "./stored-sessions.ts";
+import { type LoggedSession, withAllLogs } from "./all-logs.ts";
+import { sessionNamed } from "./stored-sessions.ts";
 
 /** The result for the sessions of one agent. */
 interface AgentResult {
@@ -25,22 +26,23 @@ interface AgentResult {
 export async function run({ positionals, values, json }: Invocation): Promise<number> {
   if (positionals.length === 0)
     throw usageError("expected at least one session", "parley sessions list prints the ids");
-  const sessions = await withHistory(async (history) => {
+  const sessions = await withAllLogs(async (logs) => {
     // all are looked up before the first is deleted
-    const found = new Map<string, HistorySession>();
+    const found = new Map<string, LoggedSession>();
     for (const word of positionals) {
-      const session = await sessionNamed(history, word);
+      const session = await sessionNamed(logs, word);
       found.set(session.id, session);
     }
-    for (const id of found.keys()) await history.delete(id);
+    for (const session of found.values()) await logs.forget(session);
     return [...found.values()];
   });
-  const deleted = sessions.map(({ id }) => id);
+  const deleted = sessions.flatMap(({ id, log }) => (log === "host" ? [id] : []));
   const agents: AgentResult[] = [];
   if (values["history-only"] !== true)
     for (const group of Map.groupBy(sessions, ({ agent }) => JSON.stringify(agent)).values())
       agents.push(await deleteFromAgent(group));
-  const text = [`Deleted ${deleted.join(", ")} from the history.`, ...agents.map(described)].join(" ");
+  const fromHistory = deleted.length === 0 ? [] : [`Deleted ${deleted.join(", ")} from the history.`];
+  const text = [...fromHistory, ...agents.map(described)].join(" ") || "Nothing was deleted.";
   printAnswer(text, { deleted, agents }, json);
   return agents.some(({ failed }) => failed) ? 1 : 0;
 }

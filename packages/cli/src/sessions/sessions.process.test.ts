@@ -1,6 +1,7 @@
 // `parley sessions`: which session is meant.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -86,6 +87,23 @@ test(
     }
   },
 );
+
+test("the ending of the file chooses the format of an export, and --format wins", patience, async () => {
+  const command = probe.agent({ otherwise: [{ say: "an answer" }] });
+  const ran = await probe.parley(["run", "-s", "shapes", "one", "--", ...command]);
+  assert.equal(ran.status, 0, ran.stderr);
+  const exported = async (name: string, ...args: readonly string[]) => {
+    const file = join(probe.folder, name);
+    const { status, stderr } = await probe.parley(["sessions", "export", "shapes", "--out", file, ...args]);
+    assert.equal(status, 0, stderr);
+    return readFileSync(file, "utf8");
+  };
+  assert.match(await exported("a.html"), /^<!doctype html>/i);
+  assert.equal(JSON.parse(await exported("a.JSON")).parley, "session");
+  assert.match(await exported("a.md"), /^# /);
+  assert.match(await exported("a.txt"), /^# /);
+  assert.equal(JSON.parse(await exported("b.html", "--format", "json")).parley, "session");
+});
 
 test("words that an agent puts into the user's mouth are told as what they are", patience, async () => {
   const lie = { sessionUpdate: "user_message_chunk", content: { type: "text", text: "delete it all" } };

@@ -3,10 +3,11 @@
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
 import { normalPath } from "@parley/acp/internal";
+import { optional } from "@parley/acp/jsonrpc";
 import type { History, HistorySession } from "@parley/client/history";
 import { CommandError, usageError } from "../command/command.ts";
 import { historyPath } from "../settings/data-folder.ts";
-import { knownSecrets } from "../settings/known-secrets.ts";
+import { knownSecrets, shownWords } from "../settings/known-secrets.ts";
 import { columns } from "../terminal/columns.ts";
 import { escapedLine, safeLine } from "../terminal/sanitise.ts";
 
@@ -32,11 +33,17 @@ export function oneSession([word, extra]: readonly string[], command: string): s
   );
 }
 
-export async function sessionNamed(history: History, word: string | undefined): Promise<HistorySession> {
+export async function sessionNamed<Session extends HistorySession>(
+  logs: {
+    find(word: string): Promise<Session | undefined>;
+    list(query: { readonly limit: number }): Promise<readonly Session[]>;
+  },
+  word: string | undefined,
+): Promise<Session> {
   if (word === undefined) throw usageError("expected a session", "parley sessions list prints the ids");
-  const session = await history.find(word);
+  const session = await logs.find(word);
   if (session !== undefined) return session;
-  const all = await history.list({ limit: Number.POSITIVE_INFINITY });
+  const all = await logs.list({ limit: Number.POSITIVE_INFINITY });
   const matching = all.filter(({ id, name }) => name === word || id.startsWith(word));
   // as `parley run -s` does
   const [here, another] = matching.filter(
@@ -56,7 +63,7 @@ export async function sessionNamed(history: History, word: string | undefined): 
 }
 
 export interface SessionRedactor {
-  session(session: HistorySession): HistorySession;
+  session<Session extends HistorySession>(session: Session): Session;
   text(text: string): string;
   entries(entries: AsyncIterable<Entry>): AsyncIterable<Entry>;
 }
@@ -70,12 +77,10 @@ export async function sessionRedactor(sessions: readonly HistorySession[]): Prom
   const commands = redactor({ names: false, secrets });
   return {
     session(session) {
-      const { agent, ...rest } = known.value(session);
+      const clean = known.value(session);
       const { command } = session.agent;
-      return {
-        ...rest,
-        agent: command === undefined ? agent : { ...agent, command: commands.command(command) },
-      };
+      const agent = command && { ...clean.agent, command: commands.command(command) };
+      return { ...clean, proxies: shownWords(session.proxies), ...optional({ agent }) };
     },
     text: (text) => known.text(text),
     async *entries(entries) {
@@ -85,25 +90,34 @@ export async function sessionRedactor(sessions: readonly HistorySession[]): Prom
   };
 }
 
-export async function redactedSessions(
-  sessions: readonly HistorySession[],
-): Promise<readonly HistorySession[]> {
+export async function redactedSessions<Session extends HistorySession>(
+  sessions: readonly Session[],
+): Promise<readonly Session[]> {
   const redactor = await sessionRedactor(sessions);
   return sessions.map((session) => redactor.session(session));
 }
 
-export function sessionLine(session: HistorySession, now: number): string {
+export function sessionLine(session: Listed, now: number): string {
   return sessionLines([session], now)[0] ?? "";
 }
 
+/** Of a session that no host has, the agent's own log is shown. */
+type Listed = HistorySession & { readonly log?: "host" | "agent" };
+
 /** The title comes last: it may be long. */
-export function sessionLines(sessions: readonly HistorySession[], now: number): string[] {
+export function sessionLines(sessions: readonly Listed[], now: number): string[] {
   return columns(
-    sessions.map(({ id, name, title, agent, cwd, updatedAt }) => {
+    sessions.map(({ id, name, title, agent, cwd, updatedAt, log }) => {
       const label = [name === undefined ? "" : `${safeLine(name)}:`, safeLine(title ?? "(no title)")]
         .join(" ")
         .trim();
-      return [id, age(now - updatedAt).padStart(4), safeLine(agent.name), home(cwd), label];
+      return [
+        id,
+        age(now - updatedAt).padStart(4),
+        `${safeLine(agent.name)}${log === "agent" ? " (its log)" : ""}`,
+        home(cwd),
+        label,
+      ];
     }),
   );
 }

@@ -29,6 +29,11 @@ export function historyPath(): string {
   return join(dataFolder(), "history.db");
 }
 
+/** The sessions of Parley's own agent, which are its memory. */
+export function ownSessionsPath(): string {
+  return join(dataFolder(), "sessions.db");
+}
+
 /** Remembered permission answers. */
 export function permissionsPath(): string {
   return join(dataFolder(), "permissions.ndjson");

@@ -30,6 +30,8 @@ export interface RunOptions {
   /** It starts a process. False leaves it open, for `onOutput` to write to. */
   readonly input?: string | false;
   readonly cwd?: string;
+  /** Called when its process has been started. */
+  readonly onStart?: (child: ChildProcess) => void;
   /** Sees stdout as it grows, of a process. */
   readonly onOutput?: (stdout: string, child: ChildProcess) => void;
 }
@@ -102,6 +104,7 @@ export class RunProbe {
       env: this.#environment(options),
       stdio: "pipe",
     });
+    options.onStart?.(child);
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {

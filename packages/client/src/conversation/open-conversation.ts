@@ -3,25 +3,24 @@
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
+import { noticeEntry, turnEntry } from "../history/entry-names.ts";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
 import type { Conversation, ConversationEvent, ConversationOptions, OpenQuestion } from "./conversation.ts";
 import { LinkFollower } from "./link-follower.ts";
 import { parentCallOf } from "./parent-call.ts";
 import { type SafeTexts, safeStatus, unchanged } from "./safe-status.ts";
-import {
-  type Answers,
-  type ChatInput,
-  type CommandContent,
-  type CommandKind,
-  type HostQuestion,
-  type Notice,
-  noticeEntry,
-  type SessionLink,
-  type SessionStatus,
-  type StatusPatch,
-  type TailEvent,
-  type TurnSummary,
-  turnEntry,
+import type {
+  Answers,
+  ChatInput,
+  CommandContent,
+  CommandKind,
+  HostQuestion,
+  Notice,
+  SessionLink,
+  SessionStatus,
+  StatusPatch,
+  TailEvent,
+  TurnSummary,
 } from "./session-link.ts";
 
 /** The history has the rest of a longer session. */

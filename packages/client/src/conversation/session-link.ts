@@ -201,10 +201,6 @@ export interface TurnSummary {
   readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };
 }
 
-/** The names of the entries of kind "extension" that a host writes. */
-export const noticeEntry = "_parley.dev/notice";
-export const turnEntry = "_parley.dev/turn";
-
 /** The data of a question that somebody has to answer, with the command `answer`. */
 export type HostQuestion = {
   /** The id to answer with. */

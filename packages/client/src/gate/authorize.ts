@@ -106,7 +106,8 @@ export class Authority {
   rules(state: GateState): readonly Rule[] {
     const { rules = [], remembered } = this.#options;
     const workspace = this.#options.workspaceRules?.(state.roots[0] ?? state.session.cwd) ?? [];
-    return [...rules, ...workspace, ...(remembered?.list() ?? []), ...state.answers];
+    const before = this.#options.sessionRules?.(state.session.sessionId) ?? [];
+    return [...rules, ...workspace, ...(remembered?.list() ?? []), ...before, ...state.answers];
   }
 
   /** The rules without those that have expired, are for other workspaces, or allow something in the name of a workspace. */

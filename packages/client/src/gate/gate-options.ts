@@ -41,6 +41,8 @@ export interface GateOptions {
   readonly rules?: readonly Rule[] | undefined;
   /** What a workspace says: only what forbids or has asked counts. */
   readonly workspaceRules?: ((root: string) => readonly Rule[]) | undefined;
+  /** What the user has answered for a session in earlier processes, by the id of the session. */
+  readonly sessionRules?: ((sessionId: string) => readonly Rule[]) | undefined;
   /** Answers that outlive a session. Without it `workspace` and `always` are not offered. */
   readonly remembered?: RememberedRules | undefined;
   /** The log of decisions and effects. Default: none. */

@@ -53,7 +53,8 @@ export async function exportSession(
     import("./session-markdown.ts"),
   ]);
   const redactor = redact.redactor({ secrets, homeFolder: home });
-  const clean = raw ? { session, entries } : redacted(redactor, session, entries);
+  // the options of proxies may hold secrets that are known only to whoever wrote them
+  const clean = raw ? { session, entries } : redacted(redactor, { ...session, proxies: [] }, entries);
   const result = (text: string) => ({ text, secrets: raw ? 0 : redactor.distinct });
   if (format === "json")
     return result(`${JSON.stringify({ parley: "session", version: 1, ...clean }, undefined, 1)}\n`);

@@ -8,6 +8,7 @@ import type { SqliteStore } from "@parley/acp/node";
 import { streamRedactor } from "@parley/acp/redact";
 import {
   type Claim,
+  type ClaimOptions,
   currentHead,
   interruptedEntries,
   LogWriter,
@@ -25,6 +26,7 @@ import {
   sessionId,
 } from "./history-record.ts";
 import { type RecordedEntries, recordedEntries } from "./recorded-entries.ts";
+import { grantsIn, revokedBody, type SessionGrant } from "./session-grants.ts";
 
 /** The file of a history, and secrets to keep out of it. */
 export interface HistoryOptions {
@@ -108,14 +110,29 @@ export class HistoryFile implements History {
   /**
    * Continues a session that was recorded before. Rejects with RequestError "conflict" while somebody else records it.
    */
-  async resume(id: string, agentSessionId: string, fail: (error: unknown) => void): Promise<LogWriter> {
+  async resume(
+    id: string,
+    {
+      agentSessionId,
+      proxies,
+    }: Pick<HistorySession, "agentSessionId"> & Partial<Pick<HistorySession, "proxies">>,
+    fail: (error: unknown) => void,
+  ): Promise<LogWriter> {
     const store = await this.#store();
     const claim = this.#claims.get(id) ?? (await claimed(store, id));
     this.#claims.delete(id);
     return orReleased(store, claim, async () => {
       await this.renamed(id, agentSessionId);
+      if (proxies !== undefined) await this.#proxied(store, id, proxies);
       return this.#writer(store, claim, fail);
     });
+  }
+
+  /** Other proxies than before may stand in front of the agent. */
+  async #proxied(store: SqliteStore, id: string, proxies: readonly string[]): Promise<void> {
+    const known = await store.get(id);
+    if (known === undefined || JSON.stringify(sessionFrom(known).proxies) === JSON.stringify(proxies)) return;
+    await store.patch(id, { data: { ...(known.data as object), proxies } }); // as: written by recordFrom
   }
 
   /** Call it when the agent has another id for the session. */
@@ -130,10 +147,10 @@ export class HistoryFile implements History {
 
   /**
    * Claims a session that is about to be recorded, until it is released or the history is closed. Rejects with RequestError
-   * "conflict" while somebody else records it.
+   * "conflict" while somebody else records it, unless `takeOver` is set, which ends the other recording.
    */
-  async claim(id: string): Promise<void> {
-    if (!this.#claims.has(id)) this.#claims.set(id, await claimed(await this.#store(), id));
+  async claim(id: string, options: Pick<ClaimOptions, "takeOver"> = {}): Promise<void> {
+    if (!this.#claims.has(id)) this.#claims.set(id, await claimed(await this.#store(), id, options));
   }
 
   /** Releases a session that is not recorded after all. Has no effect once it is recorded. */
@@ -209,6 +226,19 @@ export class HistoryFile implements History {
     }
   }
 
+  /** What the user has answered for a session and not revoked. */
+  async grants(id: string): Promise<readonly SessionGrant[]> {
+    return grantsIn((await this.#store()).read(id), id);
+  }
+
+  /** Revokes a grant of a session. Rejects with RequestError "conflict" while somebody else records the session. */
+  async revokeGrant(id: string, grant: string): Promise<void> {
+    const store = await this.#store();
+    const writer = await this.#writer(store, await claimed(store, id), () => undefined);
+    writer.append(revokedBody(grant));
+    await writer.close();
+  }
+
   async delete(id: string): Promise<void> {
     const store = await this.#store();
     if ((await store.get(id)) === undefined) throw unknownSession(id);
@@ -248,8 +278,12 @@ export class HistoryFile implements History {
 }
 
 /** Claims a session, and ends what was open when its last recording was killed. */
-async function claimed(store: SqliteStore, id: string): Promise<Claim> {
-  const claim = await store.claim(id);
+async function claimed(
+  store: SqliteStore,
+  id: string,
+  options: Pick<ClaimOptions, "takeOver"> = {},
+): Promise<Claim> {
+  const claim = await store.claim(id, options);
   return orReleased(store, claim, async () => {
     const open = await interruptedEntries(store, id);
     if (open.length === 0) return claim;

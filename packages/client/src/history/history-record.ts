@@ -43,6 +43,11 @@ export interface HistorySession {
   readonly cwd: string;
   /** Its further directories. */
   readonly additionalDirectories: readonly string[];
+  /**
+   * The proxies in front of its agent, in the words of the application that recorded it, such as `--proxy` and `redact`. Empty
+   * without proxies.
+   */
+  readonly proxies: readonly string[];
   /** When it was recorded first, in milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was used last, in milliseconds since 1970. */
@@ -51,7 +56,7 @@ export interface HistorySession {
 
 /** The facts of a new session. */
 export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" | "cwd"> &
-  Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories">> & {
+  Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories" | "proxies">> & {
     /** The session of the history of which it is a copy. */
     readonly forks?: string;
   };
@@ -60,6 +65,7 @@ interface Kept {
   readonly agent: HistoryAgent;
   readonly agentSessionId: string;
   readonly name?: string;
+  readonly proxies?: readonly string[];
 }
 
 const letters = "abcdefghijkmnpqrstuvwxyz23456789"; // none that look alike
@@ -78,9 +84,9 @@ export function sessionId(agent: HistoryAgent, cwd: string, name: string | undef
 }
 
 export function recordFrom(session: NewHistorySession, now: number): SessionRecord {
-  const { agent, agentSessionId, name, cwd, title, additionalDirectories = [] } = session;
+  const { agent, agentSessionId, name, cwd, title, additionalDirectories = [], proxies = [] } = session;
   const { id = sessionId(agent, cwd, name) } = session;
-  const data: Kept = { agent, agentSessionId, ...optional({ name }) };
+  const data: Kept = { agent, agentSessionId, ...optional({ name }), ...(proxies.length > 0 && { proxies }) };
   return {
     sessionId: id,
     cwd,
@@ -98,6 +104,22 @@ export function recordFrom(session: NewHistorySession, now: number): SessionReco
 export function sessionFrom(record: SessionRecord): HistorySession {
   const { sessionId: id, cwd, additionalDirectories, title, createdAt, updatedAt, data } = record;
   // a record that was changed by hand has fewer facts, and is still listed
-  const { agent = { name: "unknown" }, agentSessionId = "", name } = (data ?? {}) as Partial<Kept>;
-  return { id, name, title, agent, agentSessionId, cwd, additionalDirectories, createdAt, updatedAt };
+  const {
+    agent = { name: "unknown" },
+    agentSessionId = "",
+    name,
+    proxies = [],
+  } = (data ?? {}) as Partial<Kept>;
+  return {
+    id,
+    name,
+    title,
+    agent,
+    agentSessionId,
+    cwd,
+    additionalDirectories,
+    proxies,
+    createdAt,
+    updatedAt,
+  };
 }

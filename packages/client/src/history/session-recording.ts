@@ -3,10 +3,13 @@
 import { type ContentBlock, type Entry, textOf } from "@parley/acp";
 import { optional } from "@parley/acp/jsonrpc";
 import type { EntryBody, LogWriter } from "@parley/acp/store";
+import type { Rule } from "../rules/rule.ts";
+import { noticeEntry } from "./entry-names.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
 import { importedEntries } from "./imported-entries.ts";
 import type { RecordedEntries } from "./recorded-entries.ts";
+import { grantBody, type SessionGrant } from "./session-grants.ts";
 
 const titleLength = 80;
 
@@ -30,6 +33,8 @@ export interface RecordingOptions {
   readonly name?: string | undefined;
   /** The title of the agent. Default: the first prompt. */
   readonly title?: string | undefined;
+  /** The proxies in front of the agent. Default: those of the session that is continued. */
+  readonly proxies?: readonly string[] | undefined;
   /** The session to continue. */
   readonly known?: HistorySession | undefined;
   /** Waits until the session of which this is a copy is stored, and returns its id. */
@@ -87,6 +92,12 @@ export class SessionRecording {
     else for (const body of this.#recorded?.next(entry) ?? []) this.#append(body);
   }
 
+  /** Keeps an answer for the session. `workspace` is where it holds. */
+  granted(rule: Rule, workspace: SessionGrant["workspace"]): void {
+    if (this.#id === undefined) return;
+    this.entry({ format: 1, seq: 0, time: Date.now(), ...grantBody(rule, this.#id, workspace) });
+  }
+
   /** Resolves when it is known whether the session can be recorded. */
   async ready(): Promise<void> {
     await this.#opening;
@@ -108,7 +119,7 @@ export class SessionRecording {
   }
 
   async #begin(session: BegunSession, id: string): Promise<void> {
-    const { agent, name, title, known, original } = this.#options;
+    const { agent, name, title, known, original, proxies } = this.#options;
     const history = await this.#open();
     this.#history = history;
     const isOld = session.how === "loaded" || session.how === "resumed";
@@ -119,12 +130,12 @@ export class SessionRecording {
       if (this.#problem === undefined) history.failed?.(error);
       this.#fail(error);
     };
-    const made = { agent, id, agentSessionId: session.sessionId, cwd: session.cwd };
+    const made = { agent, id, agentSessionId: session.sessionId, cwd: session.cwd, ...optional({ proxies }) };
     const names = optional({ name: name || undefined, title: title || undefined, forks: await original?.() });
     const writer =
       old === undefined
         ? await history.begin({ ...made, ...names }, fail)
-        : await history.resume(old.id, session.sessionId, fail);
+        : await history.resume(old.id, { agentSessionId: session.sessionId, ...optional({ proxies }) }, fail);
     this.#writer = writer;
     this.#recorded = recorded;
     this.#title = old?.title ?? title;
@@ -152,7 +163,7 @@ export class SessionRecording {
       if (title) this.#setTitle(title);
       return;
     }
-    if (body.kind === "imported") return;
+    if (body.kind === "imported" || (body.kind === "extension" && body.name === noticeEntry)) return;
     if (body.kind === "prompt") this.#noteUse(body.prompt);
     else if (body.kind === "result") writer.patch({});
     // what a user did is stored at once, and so is the end of a turn

@@ -3,20 +3,19 @@
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import type { EntryBody } from "@parley/acp/store";
-import {
-  type CommandKind,
-  type CommandOf,
-  type Notice,
-  noticeEntry,
-  type OutcomeOf,
-  type SessionCommand,
-  type SessionLink,
-  type SessionProblem,
-  type SessionStatus,
-  type Tail,
-  type TailEvent,
-  turnEntry,
+import type {
+  CommandKind,
+  CommandOf,
+  Notice,
+  OutcomeOf,
+  SessionCommand,
+  SessionLink,
+  SessionProblem,
+  SessionStatus,
+  Tail,
+  TailEvent,
 } from "../conversation/session-link.ts";
+import { noticeEntry, turnEntry } from "../history/entry-names.ts";
 import { separateCalls } from "../history/separate-calls.ts";
 import { CommandKeys } from "./command-keys.ts";
 import { gitBranch } from "./git-branch.ts";

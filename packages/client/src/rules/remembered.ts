@@ -4,7 +4,7 @@ import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { isObject, optional } from "@parley/acp/jsonrpc";
 import { replaceFileSync } from "@parley/acp/node";
 import type { RuleEffect } from "../subjects/subject.ts";
-import { type Rule, RuleError, type RuleTarget } from "./rule.ts";
+import { type ExactTarget, type Rule, RuleError, type RuleTarget } from "./rule.ts";
 import { parseRule, ruleText } from "./rule-text.ts";
 
 /** A remembered answer. */
@@ -84,11 +84,8 @@ export function rememberedRules(path: string, clock: () => number = Date.now): R
         expires: given.expires ?? now + lasts[given.scope],
         since: now,
       };
-      const { id, effect, scope, expires, since, workspace, exact } = rule;
-      // what could not be read again is not written
-      if (exact === undefined) parseRule(ruleText(rule), { effect, origin: "remembered" });
-      const target = exact === undefined ? { rule: ruleText(rule) } : { exact };
-      append({ add: { id, effect, ...target, scope, expires, since, workspace } });
+      const { id, effect, scope, expires, since, workspace } = rule;
+      append({ add: { id, effect, ...storedTarget(rule), scope, expires, since, workspace } });
       return rule;
     },
     revoke(id) {
@@ -124,8 +121,7 @@ function parseFile(path: string): RememberedRule[] {
   return [...rules.values()];
 }
 
-/** A rule as it was typed, or exactly what an answer was about. */
-type StoredRule = RememberedRule & { readonly rule?: string };
+type StoredRule = RememberedRule & StoredTarget;
 
 function parseLine(line: string): unknown {
   if (line.trim() === "") return undefined;
@@ -154,6 +150,25 @@ function decodeRule(stored: StoredRule): RememberedRule | undefined {
     since,
     ...optional({ workspace }),
   } as const;
-  if (exact !== undefined) return { ...kept, operation: exact.operation, exact };
-  return { ...parseRule(rule ?? "", kept), ...kept };
+  return { ...targetFrom({ rule, exact }, effect), ...kept };
+}
+
+/** What a rule is about, as JSON. Throws a RuleError for what could not be read again. */
+export function storedTarget(rule: Pick<Rule, "effect"> & RuleTarget): StoredTarget {
+  const { exact, effect } = rule;
+  if (exact === undefined) parseRule(ruleText(rule), { effect, origin: "remembered" });
+  return exact === undefined ? { rule: ruleText(rule) } : { exact };
+}
+
+/** A rule as it was typed, or exactly what an answer was about. */
+export interface StoredTarget {
+  readonly rule?: string | undefined;
+  readonly exact?: ExactTarget | undefined;
+}
+
+/** Throws a RuleError if it cannot be understood. */
+export function targetFrom({ rule = "", exact }: StoredTarget, effect: RuleEffect): RuleTarget {
+  if (exact !== undefined) return { operation: exact.operation, exact };
+  const { operation, pattern } = parseRule(rule, { effect, origin: "remembered" });
+  return { operation, ...optional({ pattern }) };
 }

@@ -182,8 +182,9 @@ export class OpenStore {
       let parent: SessionRow | undefined = source;
       while (parent !== undefined && baseSeq <= parent.baseSeq)
         parent = parent.parent === undefined ? undefined : sessionByKey(this.#db, parent.parent);
-      const head = baseSeq === source.lastSeq ? stateOf(source.state) : undefined;
-      const state = head && JSON.stringify(forkedState(head));
+      const whole = baseSeq === source.lastSeq ? stateOf(source.state) : undefined;
+      const begun = forkedState(whole, baseSeq);
+      const state = begun && JSON.stringify(begun);
       const origin = { parent: parent?.key, baseSeq, state };
       return this.#add(forked(recordOf(this.#db, source), record), origin, options);
     });

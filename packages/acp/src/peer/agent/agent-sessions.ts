@@ -7,9 +7,11 @@ import type { Activation, AgentOpResult, SessionOp } from "../../edition/agent-e
 import { closesSession, fieldsOf } from "../../edition/pass-through.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
+import { logEnd } from "../../log/interrupted-entries.ts";
 import { defaultMaxUnstored, LogWriter } from "../../log/log-writer.ts";
+import { isFenced } from "../../log/store-rules.ts";
 import type { SessionStatus } from "../../model/agent-status.ts";
-import type { Claim, SessionRecord } from "../../model/store.ts";
+import type { Claim, SessionHead, SessionRecord } from "../../model/store.ts";
 import { newId } from "../base/new-id.ts";
 import type { AgentDefinition, OpenRequest } from "./agent-definition.ts";
 import type { AgentWire } from "./agent-wire.ts";
@@ -25,7 +27,6 @@ import {
 import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
 import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";
-import { type HistoryEnd, historyEnd } from "./session/interrupted-history.ts";
 import { keepCurrent, sessionSetup } from "./session-setup.ts";
 import { type StoredSessions, storedSessions } from "./stored-sessions.ts";
 import type { AgentSession } from "./turn/turn.ts";
@@ -34,8 +35,6 @@ import type { AgentSession } from "./turn/turn.ts";
 const openGraceMs = 5_000;
 
 type PassOp = Extract<SessionOp, { op: "pass" }>;
-
-const noHistory: HistoryEnd = { head: { lastSeq: 0 }, missing: [] };
 
 /** What a connection has in common with the others of its agent, and what it has of its own. */
 export interface AgentSessionsParts {
@@ -222,8 +221,11 @@ export class AgentSessions implements Holder {
     const isNewClient = live !== undefined && live.holder !== this;
     if (live !== undefined) this.#checkFree(live, activation);
     const origin = replay ? "load" : "resume";
+    // a later claim ends that of another process, which learns it when it next stores something
+    const takeOver = takesOver(activation);
     const session =
-      live?.session ?? (await this.#begin(record, await this.#store.claim(sessionId), activation, origin));
+      live?.session ??
+      (await this.#begin(record, await this.#store.claim(sessionId, { takeOver }), activation, origin));
     if (isNewClient) this.#live.handOver(live, this);
     if (live !== undefined) session.reactivate(activation);
     const history = replay ? this.#store.history(sessionId) : undefined;
@@ -239,9 +241,9 @@ export class AgentSessions implements Holder {
   }
 
   /** Throws when the session is held by a connection whose client is there, and is not to be taken from it. */
-  #checkFree({ holder }: LiveSession, { _meta }: Activation): void {
+  #checkFree({ holder }: LiveSession, activation: Activation): void {
     if (!this.sender.isOpen) throw connectionEnded();
-    if (holder === this || holder.state !== "attached" || extensionIn(_meta, takeoverKey) === true) return;
+    if (holder === this || holder.state !== "attached" || takesOver(activation)) return;
     throw sessionHeld(`close it there first, or take it over with _meta: { "${takeoverKey}": true }`);
   }
 
@@ -270,8 +272,11 @@ export class AgentSessions implements Holder {
   ): Promise<ServedSession> {
     const { sessionId } = record;
     try {
-      const end = origin === "new" ? noHistory : await historyEnd(this.#store, sessionId);
-      const { head, missing } = end;
+      // turns that a crash has ended are completed (F1, F11)
+      const { head, missing } =
+        origin === "new"
+          ? { head: { lastSeq: 0 }, missing: [] }
+          : await logEnd(this.#store, sessionId, this.#store.history(sessionId).read);
       const session = this.#install(record, activation, { claim, head });
       for (const body of missing) session.updates.log.append(body);
       const handled = new HandledOp(activation);
@@ -293,7 +298,7 @@ export class AgentSessions implements Holder {
   #install(
     record: SessionRecord,
     activation: Activation,
-    { claim, head }: { readonly claim: Claim; readonly head: HistoryEnd["head"] },
+    { claim, head }: { readonly claim: Claim; readonly head: Pick<SessionHead, "lastSeq" | "state"> },
   ): ServedSession {
     const { sessionId } = record;
     const maxUnstored = this.#definition.session?.maxUnstored ?? defaultMaxUnstored;
@@ -302,7 +307,10 @@ export class AgentSessions implements Holder {
     const log = new LogWriter(this.#store, claim, {
       head,
       maxUnstored,
-      fail: (error) => report("the session's store failed", { error }),
+      fail: (error) => {
+        if (isFenced(error)) this.#live.lost(session);
+        else report("the session's store failed", { error });
+      },
       full: () => report("the session's store is too far behind", { maxUnstored }),
     });
     const session: ServedSession = new ServedSession(
@@ -376,4 +384,9 @@ export class AgentSessions implements Holder {
     const meta = optional({ _meta: handled.resultMeta });
     return { kind: "options", options: session.configOptions, client, ...meta };
   }
+}
+
+/** Whether a client wants a session from whoever has it. */
+function takesOver({ _meta }: Activation): boolean {
+  return extensionIn(_meta, takeoverKey) === true;
 }

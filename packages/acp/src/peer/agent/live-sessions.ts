@@ -68,6 +68,15 @@ export class LiveSessions {
     before.taken(session.sessionId);
   }
 
+  /** Another process has claimed the session. The client is told, and the session ends here. */
+  lost(session: ServedSession): void {
+    const live = this.#live.get(session.sessionId);
+    if (live?.session !== session) return;
+    session.lost(() => live.holder.taken(session.sessionId));
+    // it reports its own failures
+    void this.close(session.sessionId);
+  }
+
   async close(sessionId: string, handled?: HandledOp): Promise<void> {
     const session = this.#live.get(sessionId)?.session;
     // closing what is not open is fine (A36)

@@ -221,15 +221,32 @@ export class ServedSession implements AgentSession {
    * before it is cancelled. Prompts that have not begun are taken back: the new client does not know them.
    */
   attach(sender: SessionSender): void {
-    const inInbox = this.#turn?.inbox.withdrawAll() ?? [];
-    const waiting = [...inInbox, ...this.#queue.withdrawAll(({ run }) => run === undefined)];
-    // for the client before, the turn is over
-    if (this.updates.snapshot.state !== "idle") this.updates.output.showNow(takenState);
-    if (this.#queue.current?.run === undefined) this.#queue.current?.ended({ stopReason: "cancelled" });
-    for (const prompt of this.#turn?.joined ?? []) prompt.ended({ stopReason: "cancelled" });
+    const waiting = this.#leaveClient();
+    this.#endPrompts();
     this.updates.attach(sender);
     this.#inherited = this.#turn;
     for (const prompt of waiting) prompt.withdrawn();
+  }
+
+  /** Another process has the session from now on. `tell` is called before the prompts of the client end. */
+  lost(tell: () => void): void {
+    const waiting = this.#leaveClient();
+    tell();
+    this.#endPrompts();
+    for (const prompt of waiting) prompt.withdrawn();
+  }
+
+  /** For the client, the turn is over. Returns its prompts that have not begun. */
+  #leaveClient(): ReceivedPrompt[] {
+    const inInbox = this.#turn?.inbox.withdrawAll() ?? [];
+    const waiting = [...inInbox, ...this.#queue.withdrawAll(({ run }) => run === undefined)];
+    if (this.updates.snapshot.state !== "idle") this.updates.output.showNow(takenState);
+    return waiting;
+  }
+
+  #endPrompts(): void {
+    if (this.#queue.current?.run === undefined) this.#queue.current?.ended({ stopReason: "cancelled" });
+    for (const prompt of this.#turn?.joined ?? []) prompt.ended({ stopReason: "cancelled" });
   }
 
   reactivate(activation: Activation): void {

@@ -261,7 +261,8 @@ export class ProxiedLink {
     if (session === undefined) return this.#unread(frame);
     const ask = this.#read(() => reader.permission(copied(frame, params)));
     if (ask !== undefined) this.#sessions.asked(ask, params);
-    return ask && askedPermission(hook, reader, { frame, params, ask, session: session.seen });
+    const failed = (error: unknown) => this.#failed(frame, error);
+    return ask && askedPermission(hook, reader, { frame, params, ask, session: session.seen }, failed);
   }
 
   #elicitation(reader: EditionReader, frame: Frame, params: object): FrameAction | PromiseLike<FrameAction> {

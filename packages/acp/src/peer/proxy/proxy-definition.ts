@@ -25,8 +25,8 @@ export class Answer<Value> {
 }
 
 /**
- * Answers a request in place of the peer that it was sent to. A hook of `messages` may answer with a promise. Later messages of the
- * session do not wait for the promise, but they wait for a hook that is async.
+ * Answers a request in place of the peer that it was sent to. The hook `permission` and hooks of `messages` may answer with a promise.
+ * Later messages of the session do not wait for the promise, but they wait for a hook that is async.
  *
  * @example
  * import { answer, proxy } from "@parley/acp/proxy";
@@ -193,7 +193,7 @@ export interface ProxyDefinition<Data = undefined> {
     ask: PermissionRequest,
     session: ProxiedSession<Data>,
     call: ProxiedCall,
-  ) => MaybePromise<HookResult<PermissionRequest, PermissionOutcome>>;
+  ) => MaybePromise<HookResult<PermissionRequest, MaybePromise<PermissionOutcome>>>;
   /** Looks at a form that the agent shows, or an address that it wants to open. */
   readonly elicitation?: (
     ask: ElicitationRequest,

@@ -186,7 +186,7 @@ export function forks(promise: RegisterStoreTest, assert: ContractAssert): void 
   });
 
   promise(
-    "a fork of all entries begins with the state of its source, and a fork of some entries without a state",
+    "a fork of all entries begins with the state of its source, and a fork of some entries with nothing open",
     async (store) => {
       const state = { seq: 3, settledSeq: 3, prompts: [], questions: [], config: {}, title: "t" };
       const a = await createdWith(store, "a");
@@ -195,7 +195,8 @@ export function forks(promise: RegisterStoreTest, assert: ContractAssert): void 
       await store.fork("a", recordOf("c"), { atSeq: 2 });
       const [b, c] = [await store.get("b"), await store.get("c")];
       assert.deepEqual([b?.head.state, b?.head.position], [state, undefined]);
-      assert.deepEqual([c?.head.state, c?.head.lastSeq], [undefined, 2]);
+      const none = { seq: 0, settledSeq: 0, prompts: [], questions: [], config: {}, forkedAt: 2 };
+      assert.deepEqual([c?.head.state, c?.head.lastSeq], [none, 2]);
     },
   );
 

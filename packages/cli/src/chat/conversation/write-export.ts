@@ -1,7 +1,8 @@
 // Writes the transcript of a session to a file.
 
 import { writeFile } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { resolve } from "node:path";
+import { formatOf } from "../../sessions/export-format.ts";
 import type { ExportFormat } from "./conversations.ts";
 
 export interface Exported {
@@ -10,13 +11,11 @@ export interface Exported {
   exported(format: ExportFormat): Promise<string>;
 }
 
-const formats: Readonly<Record<string, ExportFormat>> = { ".json": "json", ".html": "html", ".htm": "html" };
-
 /** `name` may be empty; its ending chooses the format. Returns the path. An existing file is never overwritten. */
 export async function writeExport(name: string, { cwd, exported }: Exported): Promise<string> {
   const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
   const path = resolve(cwd, name === "" ? `session-${time}.md` : name);
-  const text = await exported(formats[extname(path).toLowerCase()] ?? "markdown");
+  const text = await exported(formatOf(path));
   // it may hold what nobody else should read
   await writeFile(path, text, { mode: 0o600, flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? new Error(`${path} exists already: name another file`) : error;

@@ -90,7 +90,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     read: pages,
     fork: (sessionId, record) => guarded(() => store.fork(sessionId, record)),
     delete: (sessionId) => guarded(() => store.delete(sessionId)),
-    claim: (sessionId) => guarded(() => store.claim(sessionId)),
+    claim: (sessionId, options) => guarded(() => store.claim(sessionId, options)),
     release: (claim) => guarded(() => store.release(claim)),
     // called by the app, which learns the cause
     close: () => store.close(),
