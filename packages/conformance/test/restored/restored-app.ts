@@ -36,7 +36,7 @@ export class RestoredApp {
   /** Restored sessions that have their listener. */
   readonly #heard = new WeakSet<ClientSession>();
   /** Handlers that run, by what they were asked: the user still looks at the question. */
-  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #running = new Map<string, { generation: number; readonly work: Promise<unknown> }>();
   readonly #signals = new Map<string, AbortController>();
   /** Exists while no connection is there: what the app does meanwhile waits. */
   #held: (() => void)[] | undefined;
@@ -94,6 +94,10 @@ export class RestoredApp {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const work of held) work();
+    // what is not asked again by now was answered or withdrawn
+    for (let n = 0; n < 2; n++) await new Promise((resolve) => setImmediate(resolve));
+    for (const [name, { generation }] of this.#running)
+      if (generation !== this.restored) this.#running.delete(name);
   }
 
   #act(work: () => void): void {
@@ -293,10 +297,11 @@ export class RestoredApp {
     await new Promise((resolve) => setImmediate(resolve));
     const never = new Promise<Result>(() => undefined);
     if (generation !== this.restored) return never;
-    const running = (this.#running.get(name) ?? Promise.resolve().then(work)) as Promise<Result>;
+    const running = this.#running.get(name) ?? { generation, work: Promise.resolve().then(work) };
+    running.generation = generation;
     this.#running.set(name, running);
     try {
-      return await running;
+      return (await running.work) as Result; // the same work
     } finally {
       await new Promise((resolve) => setImmediate(resolve));
       if (generation !== this.restored) await never;

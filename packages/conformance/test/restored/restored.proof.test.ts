@@ -4,14 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { everyFeature, oddities } from "@parley/conformance";
-import type { AgentScenario, ClientScenario } from "@parley/conformance/testing";
 import { inSoak } from "../../../acp/test/support/soak.ts";
+import { moreScenarios, type Scenario } from "./more-scenarios.ts";
 import { type Played, play } from "./play.ts";
-
-interface Scenario {
-  readonly agent: AgentScenario;
-  readonly client: ClientScenario;
-}
 
 const limit = { timeout: inSoak(120_000, 1_200_000) };
 
@@ -47,6 +42,16 @@ for (const edition of ["v1", "v2"] as const) {
     const { agent, client } = everyFeature;
     await restoredAt(edition, { agent: { ...agent, editions }, client: { ...client, editions } }, 40);
   });
+
+  test(
+    `put down and taken up again, waiting prompts and pieces are the same (G11, ${edition})`,
+    limit,
+    async () => {
+      const editions = [edition] as const;
+      for (const [name, { agent, client }] of Object.entries(moreScenarios))
+        await restoredAt(name, { agent: { ...agent, editions }, client: { ...client, editions } }, 50);
+    },
+  );
 }
 
 test(

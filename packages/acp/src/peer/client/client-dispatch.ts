@@ -319,7 +319,8 @@ export class ClientDispatch {
     refuseDuplicates(ask);
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return { outcome: { outcome: "cancelled" } };
-    return { outcome: await this.permissions.answer(session, ask, request) };
+    const given = session.asks.given(request)?.permission;
+    return { outcome: given ?? (await this.permissions.answer(session, ask, request)) };
   }
 
   #extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {

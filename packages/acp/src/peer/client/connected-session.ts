@@ -9,7 +9,7 @@ import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { PendingState } from "../../jsonrpc/pending-requests.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
-import type { Entry, EntryBody } from "../../model/entry.ts";
+import type { Entry } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
 import { isTaken, takenError } from "../base/taken-session.ts";
 import { checkCall } from "./call-arguments.ts";
@@ -50,7 +50,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly roots: readonly string[];
   readonly toolCalls: ToolCallTracker;
   readonly questions = new OpenQuestions<undefined>();
-  readonly asks = new AskRecords((body) => this.#record(body));
+  readonly asks = new AskRecords((body) => this.events.record(body, this.#chars));
   _meta: Meta | undefined;
   data: unknown;
   /** It is being loaded or resumed. */
@@ -313,7 +313,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (prompt === undefined) return;
     prompt.messageId = messageId;
     prompt.handle.accept(messageId);
-    this.#record({ kind: "prompt", messageId, prompt: prompt.content });
+    this.events.record({ kind: "prompt", messageId, prompt: prompt.content }, this.#chars);
     // withdrawn too late: the agent had taken it, so the work on it is ended
     if (prompt.withdrawal.signal.aborted) this.#cancelWork();
   }
@@ -344,6 +344,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #apply(update: SessionUpdate): void {
     // the policy has already decided about the updates of a replayed history
     if (!this.isReplaying) this.#settings.policy.observe(this, update);
+    // its tag may be one of another version
+    if ("unknown" in update) return;
     if (update.sessionUpdate === "state_update") {
       this.#state = update.state as SessionState; // the decoder has checked it: a custom one begins with "_"
       if (isTaken(update)) for (const { number } of this.#prompts.all) this.failed(number, takenError());
@@ -380,13 +382,10 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
       this.update({ sessionUpdate: "tool_call_update", toolCallId, status: "cancelled" });
   }
 
-  #record(body: EntryBody): void {
-    this.events.record(body, this.#chars);
-  }
-
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
     // a withdrawn prompt has never been part of the conversation
-    if (messageId !== undefined) this.#record({ kind: "result", messageId, result: outcome });
+    if (messageId !== undefined)
+      this.events.record({ kind: "result", messageId, result: outcome }, this.#chars);
   }
 
   #remove(prompt: OpenPrompt): void {

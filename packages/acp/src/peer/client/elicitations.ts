@@ -50,7 +50,9 @@ export class Elicitations {
     }
     const { ask, sessionId, requestId } = known;
     const session = sessionId === undefined ? undefined : sessionOf(sessionId);
-    const askId = session?.asks.asked({ elicitation: ask }, request.id);
+    const given = session?.asks.given(request)?.elicitation;
+    if (given !== undefined) return given;
+    const askId = session?.asks.asked({ elicitation: ask }, request);
     if (ask.mode === "url") this.#open.add(ask.elicitationId);
     const cancelled: ElicitationResponse = { action: "cancel" };
     const handle = (signal: AbortSignal) =>

@@ -36,7 +36,7 @@ export interface AskedSession extends ClientSession {
   readonly asks: Pick<AskRecords, "asked" | "answered">;
 }
 
-type Asking = Pick<IncomingRequest, "id" | "signal">;
+type Asking = Pick<IncomingRequest, "id" | "signal" | "afterReply">;
 type Ask = NonNullable<PolicyContext["ask"]>;
 
 type Verdict = { readonly decision: "allow" | "deny"; readonly reason?: string } | PermissionOutcome;
@@ -154,13 +154,13 @@ export class Permissions {
   async #question(
     session: AskedSession,
     request: PermissionRequest,
-    { id, signal }: Partial<Asking> & Pick<Asking, "signal">,
+    asking: Partial<Asking> & Pick<Asking, "signal">,
     handle: (context: RequestContext) => Promise<PermissionOutcome>,
   ): Promise<PermissionOutcome> {
-    const askId = session.asks.asked({ permission: request }, id);
+    const askId = session.asks.asked({ permission: request }, asking);
     let outcome = cancelled;
     try {
-      outcome = await askedBy(session.questions, { signal }, cancelled, (either) =>
+      outcome = await askedBy(session.questions, asking, cancelled, (either) =>
         handle({ session, signal: either }),
       );
     } finally {
