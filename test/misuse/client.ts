@@ -148,6 +148,9 @@ export const fake: ClientConnection = {
   mcp: () => fakeChannel,
   request: async () => undefined,
   notify: async () => undefined,
+  sessions: [],
+  snapshot: () => ({ parley: "connection-snapshot", version: 1, edition: "v2", state: {} }),
+  pending: () => undefined,
   close: async () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 };
@@ -165,6 +168,7 @@ const fakeSession: ClientSession = {
   configOptions: [],
   availableCommands: [],
   state: "idle",
+  prompts: [],
   closed: Promise.resolve({ reason: "closed" }),
   _meta: undefined,
   data: undefined,

@@ -50,6 +50,7 @@ export type {
   SessionPage,
 } from "./peer/client/client-connection.ts";
 export type { ClientDefinition } from "./peer/client/client-definition.ts";
+export type { ConnectionSnapshot } from "./peer/client/connection-snapshot.ts";
 export type {
   ClientPolicy,
   EffectRequest,

@@ -117,7 +117,7 @@ const mistakes: readonly [name: string, run: () => unknown, message: RegExp][] =
   [
     "setMode",
     async () => (await opened()).session.setMode("x", wrong({ timeout: 1 })),
-    /^setMode: there is no option timeout; the options are signal, _meta/,
+    /^setMode: there is no option timeout; the options are signal, key, _meta/,
   ],
   [
     "deleteSession",

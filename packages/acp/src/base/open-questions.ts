@@ -137,6 +137,11 @@ export class OpenQuestions<Shown = unknown> {
     for (const { withdraw } of this.#open) withdraw();
   }
 
+  /** Whether further questions are withdrawn at once. */
+  get isRefusing(): boolean {
+    return this.#isRefusing;
+  }
+
   /** Until `accept` is called, withdraws each further question at once. */
   refuse(): void {
     this.#isRefusing = true;

@@ -32,16 +32,16 @@ export const agentGroups: Readonly<Record<string, Keys>> = {
 export const toolCallStartKeys: Keys = { title: true, kind: true, name: true, locations: true, rawInput: true, content: true, toolCallId: true, cancellable: true, parent: true, permission: true, _meta: true };
 
 /** The options of `LoginOptions` (peer/client/client-connection.ts). */
-export const loginKeys: Keys = { credentials: true, _meta: true, signal: true };
+export const loginKeys: Keys = { credentials: true, _meta: true, signal: true, key: true };
 
 /** The options of `ReopenOptions` (peer/client/client-connection.ts). */
-export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true };
+export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, key: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true };
 
 /** The options of `SessionOptions` (peer/client/client-connection.ts). */
-export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true, _meta: true, signal: true };
+export const sessionKeys: Keys = { cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true, _meta: true, signal: true, key: true };
 
 /** The options of `SessionQueryOptions` (peer/client/client-connection.ts). */
-export const sessionQueryKeys: Keys = { cwd: true, archived: true, cursor: true, _meta: true, signal: true };
+export const sessionQueryKeys: Keys = { cwd: true, archived: true, cursor: true, _meta: true, signal: true, key: true };
 
 /** The options of `ClientDefinition` (peer/client/client-definition.ts). */
 export const clientDefinitionKeys: Keys = { name: true, version: true, title: true, requestPermission: true, policy: true, elicit: true, elicitationCompleted: true, files: true, terminals: true, mcp: true, mcpReceipt: true, auth: true, strict: true, extensions: true, editions: true, unstable: true, proxies: true, log: true, connection: true, _meta: true, handshakeMeta: true };
@@ -54,7 +54,7 @@ export const clientDefinitionGroups: Readonly<Record<string, Keys>> = {
 };
 
 /** The options of `CallOptions` (peer/client/session/client-session.ts). */
-export const callKeys: Keys = { signal: true, _meta: true };
+export const callKeys: Keys = { signal: true, key: true, _meta: true };
 
 /** The options of `MetaOptions` (peer/client/session/client-session.ts). */
 export const metaKeys: Keys = { _meta: true };

@@ -113,3 +113,24 @@ export function wantedBy(shape: Shape, value?: unknown): string {
       return shape.title ?? "an object";
   }
 }
+
+/** Any JSON value. */
+export const anyValue: Shape = { title: "any value", check: () => [] };
+/** Any object. */
+export const anyObject: Shape = { type: "object", additionalProperties: anyValue };
+export const text: Shape = { type: "string" };
+export const flag: Shape = { type: "boolean" };
+export const count: Shape = { type: "integer", minimum: 0 };
+
+export function listOf(items: Shape): Shape {
+  return { type: "array", items };
+}
+
+/** An object with exactly these properties. Those in `given` are required. */
+export function fields(
+  given: Readonly<Record<string, Shape>>,
+  optional: Readonly<Record<string, Shape>> = {},
+): ObjectShape {
+  const properties = { ...given, ...optional };
+  return { type: "object", properties, required: Object.keys(given), additionalProperties: false };
+}

@@ -1,5 +1,6 @@
 // The client's side of one protocol version: encodes requests, and decodes what the agent sends.
 
+import type { Shape } from "../base/shape.ts";
 import type { ElicitationRequest, PermissionRequest } from "../model/ask.ts";
 import type { ContentBlock, Meta, SessionConfigOption } from "../model/content.ts";
 import type { JsonValue } from "../model/custom-types.ts";
@@ -43,6 +44,8 @@ export interface ClientSessionEdition {
   cancelled(): void;
   /** The connection has ended, and the work with it. Open prompts fail afterwards. */
   interrupted(out: ClientSessionSink): void;
+  /** All that it holds, as JSON, for another session to go on from. */
+  readonly state: object;
 }
 
 interface FileTarget {
@@ -101,8 +104,10 @@ export interface ClientEdition {
   ): WireCall;
   /** The options after a change; undefined where the answer does not say. */
   optionsAfter(method: string, result: object): readonly SessionConfigOption[] | undefined;
-  /** Updates of unstable features that are not enabled are of an unknown kind. */
-  session(unstable: UnstableFeatures, names: MessageNames): ClientSessionEdition;
+  /** Updates of unstable features that are not enabled are of an unknown kind. `state`: goes on from there. */
+  session(unstable: UnstableFeatures, names: MessageNames, state?: object): ClientSessionEdition;
+  /** What the state of a session is made of. */
+  readonly stateShape: Shape;
   /** `titleOf` is for questions about a call that do not say what it is called. */
   permission(
     params: object,

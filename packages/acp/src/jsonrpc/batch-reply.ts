@@ -2,8 +2,8 @@
 
 import type { ConnectionLimits, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import type { RunningRequest } from "./inbound-requests.ts";
 import { idToJson } from "./message-id.ts";
+import type { RunningRequest } from "./running-request.ts";
 
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
 const shortAnswer = 256;
@@ -32,6 +32,11 @@ export class BatchReply {
   constructor(host: BatchHost) {
     this.#host = host;
     this.refusesRequests = host.heldSize >= host.limits.maxHeldBatchBytes;
+  }
+
+  /** The answers that wait for the rest. */
+  get answers(): readonly string[] {
+    return this.#texts;
   }
 
   /** Registers a request of this batch. */

@@ -12,14 +12,16 @@ import {
   type Log,
   newCounters,
 } from "./connection-options.ts";
-import { ConnectionError, RequestError } from "./errors.ts";
-import { cancelMethod, InboundRequests, rateLimited } from "./inbound-requests.ts";
+import type { ConnectionParts } from "./connection-state.ts";
+import { ConnectionError } from "./errors.ts";
+import { cancelMethod, InboundRequests } from "./inbound-requests.ts";
 import { batchProblem, InvalidInput, invalidRequest } from "./invalid-input.ts";
 import { batchEntryTexts } from "./json-text.ts";
 import { type Envelope, exactId, idProblem, isExact, type RequestId } from "./message-id.ts";
 import { Output } from "./output.ts";
 import type { AnswerTaker, ForwardHooks, PassedCall } from "./passed-call.ts";
 import {
+  checkBatch,
   checkTimes,
   notSent,
   PendingRequests,
@@ -32,6 +34,8 @@ import { claimTransport, type EndReason, type Sink, type Transport } from "./tra
 
 /** The output of a connection, for callers that have messages as text. */
 export let outputOf: (connection: Connection) => Output;
+/** The parts of a connection, to put it down and take it up again. */
+export let partsOf: (connection: Connection) => ConnectionParts;
 /** Sets which ids the peer may use: "any" takes null and fractions, as v1 does; "strict" takes strings and integers, as v2 does. */
 export let setIdPolicy: (connection: Connection, policy: "any" | "strict") => void;
 
@@ -184,6 +188,17 @@ export class Connection {
 
   static {
     outputOf = (connection) => connection.#output;
+    partsOf = (connection) => ({
+      pending: connection.#pending,
+      inbound: connection.#inbound,
+      batchHost: connection.#batchHost,
+      nextId: connection.#nextId,
+      continueAt: (nextId) => {
+        connection.#nextId = nextId;
+        connection.#invalidInput.sawGoodMessage = true;
+      },
+      handle: (message, text, batch) => connection.#entry(message, text, batch),
+    });
     setIdPolicy = (connection, policy) => {
       connection.#idPolicy = policy;
     };
@@ -191,10 +206,7 @@ export class Connection {
 
   /** Sends calls as one array, for peers that accept batches. Returns one promise per call, `undefined` for notifications. */
   batch(calls: readonly BatchCall[]): (Promise<unknown> | undefined)[] {
-    if (calls.length === 0) throw new TypeError("batch: expected at least one call, got none");
-    const reason = this.#options.refuseBatch?.(calls);
-    if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
-    for (const call of calls) checkTimes(call.options ?? {});
+    checkBatch(calls, this.#options.refuseBatch);
     const refusals = calls.map((call) => notSent(call.method, this.#endReason, call.options?.signal));
     const ids = calls.map((call, i) => (call.notification || refusals[i] ? undefined : this.#nextId++));
     const entries = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: ids[i], method, params }));
@@ -277,10 +289,7 @@ export class Connection {
     if (typeof method !== "string")
       return this.#invalidInput.message(invalidRequest("method must be a string", "/method"), batch);
     if (message.result !== undefined || message.error !== undefined) {
-      return this.#invalidInput.message(
-        invalidRequest("a request must not have a result or an error", "/method"),
-        batch,
-      );
+      return this.#invalidInput.callWithOutcome(batch);
     }
     this.#invalidInput.sawGoodMessage = true;
     if (message.id === undefined) this.#inbound.notify(method, message.params, text);
@@ -294,19 +303,7 @@ export class Connection {
     if (problem !== undefined) return this.#invalidInput.message(invalidRequest(problem, "/id"), batch);
     // idProblem accepts request ids only
     const known = id as RequestId;
-    if (this.#inbound.has(known)) {
-      return this.#invalidInput.message(
-        invalidRequest("the id is in use by a request that is still running", "/id", "duplicate_id"),
-        batch,
-      );
-    }
-    if (method === cancelMethod) {
-      const error = new RequestError("method_not_found", `${cancelMethod} is a notification`);
-      return this.#inbound.refuse(known, method, batch, error);
-    }
-    if (batch?.refusesRequests) {
-      return this.#inbound.refuse(known, method, batch, rateLimited("too many batch answers are waiting"));
-    }
+    if (this.#inbound.has(known)) return this.#invalidInput.duplicateId(batch);
     this.#inbound.start(known, method, message.params, { batch, text });
   }
 
@@ -315,10 +312,7 @@ export class Connection {
     const hasOutcome = "result" in message || "error" in message;
     // params are of a request, and an answer has none
     if (!hasOutcome && (id === undefined || "params" in message)) {
-      return this.#invalidInput.message(
-        invalidRequest("a message must have a method, a result or an error", "/method"),
-        batch,
-      );
+      return this.#invalidInput.emptyMessage(batch);
     }
     this.#invalidInput.sawGoodMessage = true;
     const outcome = this.#pending.settle(id, message, text);

@@ -2,28 +2,26 @@
 
 import { isPromiseLike } from "../base/objects.ts";
 import type { BatchReply } from "./batch-reply.ts";
-import { callSafely, reportRejection } from "./callbacks.ts";
-import type { ConnectionLimits, ConnectionOptions, Log } from "./connection-options.ts";
+import { reportRejection } from "./callbacks.ts";
+import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import {
-  ConnectionError,
-  handlerFailure,
-  RequestError,
-  readableThrown,
-  type WireError,
-  wireParts,
-} from "./errors.ts";
-import type { IncomingRequest } from "./incoming-request.ts";
+import { handlerFailure, RequestError, readableThrown, type WireError, wireParts } from "./errors.ts";
 import { withMember } from "./json-text.ts";
 import { exactRequestId, idToJson, isExact, type RequestId } from "./message-id.ts";
 import { LateAnswer, type PassedAnswer } from "./passed-call.ts";
-import type { RequestOptions } from "./pending-requests.ts";
+import { type RequestOwner, RunningRequest } from "./running-request.ts";
+
+/** For a client, whose connection can be put down, beside the options of a connection. */
+export interface InputHook {
+  /** Whether the texts of requests are kept until they are answered, to handle them again. */
+  readonly keepsInput?: boolean | undefined;
+}
+
+type Options = Pick<ConnectionOptions, "handlers" | "scopeOf" | "exposeErrors"> & InputHook;
 
 export const cancelMethod = "$/cancel_request";
 
-export interface InboundHost {
-  readonly log: Log;
-  request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
+export interface InboundHost extends RequestOwner {
   /** Queues an answer, whose text may be known. Throws when it cannot be serialised. */
   sendAnswer(message: object, text?: string): void;
   readonly limits: ConnectionLimits;
@@ -31,20 +29,25 @@ export interface InboundHost {
 
 export class InboundRequests {
   readonly #host: InboundHost;
-  readonly #options: Pick<ConnectionOptions, "handlers" | "scopeOf" | "exposeErrors">;
+  readonly #options: Options;
   readonly #running = new Map<RequestId, RunningRequest>();
   readonly #scopes = new Map<string, number>();
   /** Characters of the messages whose handlers are running. */
   #bytes = 0;
   #onEmpty: (() => void) | undefined;
 
-  constructor(options: Pick<ConnectionOptions, "handlers" | "scopeOf" | "exposeErrors">, host: InboundHost) {
+  constructor(options: Options, host: InboundHost) {
     this.#options = options;
     this.#host = host;
   }
 
   get size(): number {
     return this.#running.size;
+  }
+
+  /** Those whose handlers are running, in the order in which they came. */
+  get list(): readonly RunningRequest[] {
+    return [...this.#running.values()];
   }
 
   has(id: RequestId): boolean {
@@ -58,11 +61,18 @@ export class InboundRequests {
     params: unknown,
     { batch, text }: { readonly batch: BatchReply | undefined; readonly text: string },
   ): void {
+    if (method === cancelMethod) {
+      const error = new RequestError("method_not_found", `${cancelMethod} is a notification`);
+      return this.refuse(id, method, batch, error);
+    }
+    if (batch?.refusesRequests)
+      return this.refuse(id, method, batch, rateLimited("too many batch answers are waiting"));
     const size = text.length;
     const scope = this.#scopeOf(method, params);
     const refusal = this.#overLimit(scope, size) ?? malformedName(id, method);
     if (refusal !== undefined) return this.refuse(id, method, batch, refusal);
     const request = new RunningRequest(this.#host, id, method, { scope, batch, size });
+    if (this.#options.keepsInput) request.text = text;
     batch?.expect(request);
     try {
       const result = this.#options.handlers.request(method, params, request, text);
@@ -276,7 +286,7 @@ function closing(): RequestError {
   return new RequestError("cancelled", "cancelled: the connection is closing");
 }
 
-export function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
+function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
   return new RequestError("rate_limited", message, { data: { reason: "rate_limited", scope } });
 }
 
@@ -301,97 +311,4 @@ function vanishes(value: unknown): boolean {
     return typeof toJSON === "function" && JSON.stringify(value) === undefined;
   }
   return typeof value === "function" || typeof value === "symbol";
-}
-
-/** A request of the peer with what the connection keeps about it. */
-export class RunningRequest implements IncomingRequest {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly scope: string | undefined;
-  readonly batch: BatchReply | undefined;
-  /** Characters of its message. */
-  readonly size: number;
-  readonly #owner: InboundHost;
-  #controller: AbortController | undefined;
-  #abortReason: Error | undefined;
-  #afterReply: (() => void)[] | undefined;
-  #replied = false;
-
-  constructor(
-    owner: InboundHost,
-    id: RequestId,
-    method: string,
-    details: Pick<RunningRequest, "scope" | "batch" | "size">,
-  ) {
-    this.#owner = owner;
-    this.id = id;
-    this.method = method;
-    this.scope = details.scope;
-    this.batch = details.batch;
-    this.size = details.size;
-  }
-
-  /** Created on first use. */
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
-    }
-    return this.#controller.signal;
-  }
-
-  get isBatched(): boolean {
-    return this.batch !== undefined;
-  }
-
-  get isCancelled(): boolean {
-    return this.#abortReason !== undefined;
-  }
-
-  afterReply(callback: () => void): void {
-    this.#afterReply ??= [];
-    this.#afterReply.push(callback);
-    if (this.#replied) this.runAfterReply();
-  }
-
-  request<Result = unknown>(
-    method: string,
-    params?: unknown,
-    options: RequestOptions<Result> = {},
-  ): Promise<Result> {
-    const signal =
-      options.signal === undefined ? this.signal : AbortSignal.any([this.signal, options.signal]);
-    return this.#owner.request(method, params, { ...options, signal });
-  }
-
-  abort(reason: Error): void {
-    if (this.#abortReason !== undefined) return;
-    this.#abortReason = reason;
-    this.#controller?.abort(reason);
-  }
-
-  /** Whether a thrown value is the result of a cancellation. */
-  isCancellation(error: unknown): boolean {
-    // a handler may also abort its own work (X14)
-    if (error instanceof Error && error.name === "AbortError") return true;
-    if (this.#abortReason === undefined) return false;
-    if (error === this.#abortReason) return true;
-    if (error instanceof ConnectionError) {
-      // a nested request rejects with the reason of the connection's end
-      const ended = this.#abortReason instanceof ConnectionError ? this.#abortReason.kind : undefined;
-      return error.kind === "aborted" || error.kind === ended;
-    }
-    return false;
-  }
-
-  /** The reply has been queued. */
-  runAfterReply(): void {
-    this.#replied = true;
-    const callbacks = this.#afterReply;
-    if (callbacks === undefined) return;
-    this.#afterReply = undefined;
-    const failed = (error: unknown) =>
-      this.#owner.log("error", "an afterReply callback threw", { method: this.method, error });
-    for (const callback of callbacks) callSafely(callback, failed);
-  }
 }

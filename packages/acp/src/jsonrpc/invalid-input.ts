@@ -72,6 +72,19 @@ export class InvalidInput {
     this.#host = host;
   }
 
+  callWithOutcome(batch: BatchReply | undefined): void {
+    this.message(invalidRequest("a request must not have a result or an error", "/method"), batch);
+  }
+
+  emptyMessage(batch: BatchReply | undefined): void {
+    this.message(invalidRequest("a message must have a method, a result or an error", "/method"), batch);
+  }
+
+  duplicateId(batch: BatchReply | undefined): void {
+    const what = "the id is in use by a request that is still running";
+    this.message(invalidRequest(what, "/id", "duplicate_id"), batch);
+  }
+
   /** Refuses a message that is JSON but not JSON-RPC. */
   message(error: WireError, batch?: BatchReply): void {
     const { counters, log } = this.#host;

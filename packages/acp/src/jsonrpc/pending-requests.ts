@@ -1,7 +1,7 @@
 // Tracks our requests until they are answered, time out, are cancelled, or the connection ends.
 
 import { backgroundDeadline, type Deadline, deadline, milliseconds } from "../base/deadline.ts";
-import type { Log } from "./connection-options.ts";
+import type { BatchCall, ConnectionOptions, Log } from "./connection-options.ts";
 import { ConnectionError, RequestError, requestErrorFrom } from "./errors.ts";
 import type { AnswerTaker, PassedAnswer } from "./passed-call.ts";
 import type { Attachment } from "./transport.ts";
@@ -33,8 +33,31 @@ export interface SentHook {
   readonly sent?: ((id: number) => void) | undefined;
 }
 
+/** For a client, whose connection can be put down, beside the options of a request. */
+export interface NoteHook {
+  /** What the answer is for. It is kept with the request. */
+  readonly note?: unknown;
+  /** The request was sent before the connection was put down: its answer is awaited, and nothing is sent. */
+  readonly resumed?: PendingState | undefined;
+  /** Called with the error of an answer when it is dispatched, before any later message of the peer. The promise rejects too. */
+  readonly refused?: ((error: Error) => void) | undefined;
+}
+
+/** A request that waits for its answer, as JSON. */
+export interface PendingState {
+  readonly id: number;
+  readonly method: string;
+  readonly isCancelled?: boolean;
+  readonly timeoutMs?: number;
+}
+
 interface Pending {
   readonly method: string;
+  readonly note: unknown;
+  readonly refused: NoteHook["refused"];
+  readonly timeoutMs: number | undefined;
+  /** The peer has been told that nobody wants the answer. */
+  isCancelled: boolean;
   /** Only of requests that are forwarded. */
   readonly taker?: AnswerTaker;
   readonly resolve: (value: unknown) => void;
@@ -50,6 +73,14 @@ interface Pending {
 export function checkTimes({ timeoutMs, cancelGraceMs }: Omit<RequestOptions<never>, "receive">): void {
   if (timeoutMs !== undefined) milliseconds("timeoutMs", timeoutMs);
   if (cancelGraceMs !== undefined) milliseconds("cancelGraceMs", cancelGraceMs);
+}
+
+/** The same for calls that are sent as one array. */
+export function checkBatch(calls: readonly BatchCall[], refuse: ConnectionOptions["refuseBatch"]): void {
+  if (calls.length === 0) throw new TypeError("batch: expected at least one call, got none");
+  const reason = refuse?.(calls);
+  if (reason !== undefined) throw new TypeError(`batch: ${reason}`);
+  for (const call of calls) checkTimes(call.options ?? {});
 }
 
 /** Why a request cannot be sent, or undefined. */
@@ -115,10 +146,46 @@ export class PendingRequests {
     return number;
   }
 
-  add<Result>(id: number, method: string, options: RequestOptions<Result>): Promise<Result> {
+  /** All that wait, each with its note, in the order in which they were sent. */
+  get list(): readonly (PendingState & { readonly note: unknown })[] {
+    return [...this.#pending].map(([id, { method, note, isCancelled, timeoutMs }]) => ({
+      id: id as number, // the key of `add`
+      method,
+      note,
+      ...(isCancelled && { isCancelled }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    }));
+  }
+
+  /** The ids of abandoned requests whose answer may still come. */
+  get givenUp(): readonly number[] {
+    return [...this.#givenUp] as number[]; // as above
+  }
+
+  /** Waits for the answers that another connection of the same peer has given up waiting for. */
+  giveUpToo(ids: readonly number[]): void {
+    for (const id of ids) this.#givenUp.add(id);
+  }
+
+  /** Waits for the answer to a request that was sent before. Its time limits begin anew. */
+  adopt<Result>(
+    { id, method, isCancelled = false, timeoutMs }: PendingState,
+    options: RequestOptions<Result> & NoteHook,
+  ): Promise<Result> {
+    const answered = this.add(id, method, { ...options, timeoutMs });
+    const entry = this.#pending.get(id);
+    if (isCancelled && entry !== undefined) this.#awaitCancelled(id, entry, 10_000, undefined);
+    return answered;
+  }
+
+  add<Result>(id: number, method: string, options: RequestOptions<Result> & NoteHook): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const entry: Pending = {
         method,
+        note: options.note,
+        refused: options.refused,
+        timeoutMs: options.timeoutMs,
+        isCancelled: false,
         // settle() passes what `receive` returned, which is a Result, or the raw result without it
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -138,6 +205,10 @@ export class PendingRequests {
   pass(id: number, method: string, taker: AnswerTaker): void {
     this.#pending.set(id, {
       method,
+      note: undefined,
+      refused: undefined,
+      timeoutMs: undefined,
+      isCancelled: false,
       taker,
       resolve: () => undefined,
       reject: (error) => taker.failed(error),
@@ -158,7 +229,8 @@ export class PendingRequests {
     const hasResult = "result" in message;
     if (hasResult === "error" in message) {
       const what = hasResult ? "both a result and an error" : "neither a result nor an error";
-      entry.reject(new ConnectionError("protocol", `${entry.method}: the peer answered with ${what}`));
+      const message = `${entry.method}: the peer answered with ${what}`;
+      refuse(entry, new ConnectionError("protocol", message));
       return "malformed";
     }
     if (entry.taker !== undefined) {
@@ -167,13 +239,13 @@ export class PendingRequests {
     }
     if (!hasResult) {
       const error = errorFromWire(entry.method, message.error);
-      entry.reject(error);
+      refuse(entry, error);
       return error instanceof RequestError ? "ok" : "malformed";
     }
     try {
       entry.resolve(entry.receive === undefined ? message.result : entry.receive(message.result));
     } catch (error) {
-      entry.reject(error instanceof Error ? error : new Error(String(error)));
+      refuse(entry, error instanceof Error ? error : new Error(String(error)));
     }
     return "ok";
   }
@@ -220,21 +292,33 @@ export class PendingRequests {
 
   #listen(id: number, entry: Pending, signal: AbortSignal, graceMs: number): void {
     const onAbort = () => {
-      const giveUp = () => {
-        const error = new ConnectionError("aborted", `${entry.method}: cancelled`, { cause: signal.reason });
-        this.#giveUp(id, error);
-      };
-      this.#sendCancel(id);
-      if (graceMs <= 0) return giveUp();
-      // the request's own deadline goes on
-      const { timer } = entry;
-      entry.startTimer = undefined;
-      entry.stopListening = () => clearTimeout(timer);
-      entry.timer = backgroundDeadline(graceMs, giveUp);
+      // a request that was taken up again may have been cancelled before
+      if (!entry.isCancelled) this.#sendCancel(id);
+      this.#awaitCancelled(id, entry, graceMs, signal);
     };
     signal.addEventListener("abort", onAbort, { once: true });
     entry.stopListening = () => signal.removeEventListener("abort", onAbort);
   }
+
+  /** The peer may still answer what it was told to cancel. */
+  #awaitCancelled(id: number, entry: Pending, graceMs: number, signal: AbortSignal | undefined): void {
+    const giveUp = () => {
+      const error = new ConnectionError("aborted", `${entry.method}: cancelled`, { cause: signal?.reason });
+      this.#giveUp(id, error);
+    };
+    entry.isCancelled = true;
+    if (graceMs <= 0) return void giveUp();
+    // the request's own deadline goes on
+    const { timer } = entry;
+    entry.startTimer = undefined;
+    entry.stopListening = () => clearTimeout(timer);
+    entry.timer = backgroundDeadline(graceMs, giveUp);
+  }
+}
+
+function refuse({ refused, reject }: Pick<Pending, "refused" | "reject">, error: Error): void {
+  refused?.(error);
+  reject(error);
 }
 
 /** The error of an answer to a request of this method. */

@@ -163,6 +163,11 @@ export interface TerminalHandle {
 export interface Terminals {
   /** Starts a command. Resolves as soon as it has started. */
   create(options: CreateTerminalOptions): Promise<TerminalHandle>;
+  /**
+   * Gives a terminal that was created before and has not been released: a restored connection asks for those of its agent.
+   * Leave it out where commands end with the process. Default: they are gone.
+   */
+  find?(terminalId: string): TerminalHandle | undefined;
   /** Releases all resources. The client calls it when the session ends, if the object was created for one session. */
   close?(): Promise<void>;
   /** Closes it, for `await using`. */

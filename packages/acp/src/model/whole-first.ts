@@ -1,5 +1,6 @@
 // Makes a replay say each thing as a whole before its pieces: pieces append, and a client may still have what they belong to.
 
+import { anyObject, fields, listOf, type Shape, text } from "../base/shape.ts";
 import type { SessionUpdate, UpdateOf } from "./update.ts";
 
 /** A piece of a message. */
@@ -11,12 +12,30 @@ const wholeOf = {
   agent_thought_chunk: "agent_thought",
 } as const;
 
+/** How far a replay has come, as JSON. */
+export interface WholeFirstState {
+  readonly whole: readonly string[];
+  readonly compactions: readonly UpdateOf<"compaction_update">[];
+}
+
+export const wholeFirstShape: Shape = fields({ whole: listOf(text), compactions: listOf(anyObject) });
+
 /** For one replay, from its beginning. */
 export class WholeFirst {
   /** The things that have been said as a whole, by kind and id. */
-  readonly #whole = new Set<string>();
+  readonly #whole: Set<string>;
   /** The status of each compaction, without which it cannot be said as a whole. */
-  readonly #compactions = new Map<string, UpdateOf<"compaction_update">>();
+  readonly #compactions: Map<string, UpdateOf<"compaction_update">>;
+
+  /** `state`: goes on from there. */
+  constructor({ whole, compactions }: WholeFirstState = { whole: [], compactions: [] }) {
+    this.#whole = new Set(whole);
+    this.#compactions = new Map(compactions.map((each) => [each.compactionId, each]));
+  }
+
+  get state(): WholeFirstState {
+    return { whole: [...this.#whole], compactions: [...this.#compactions.values()] };
+  }
 
   /** The updates to send in place of this one. */
   take(update: SessionUpdate): readonly SessionUpdate[] {

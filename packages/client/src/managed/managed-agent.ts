@@ -7,9 +7,9 @@ import type { AgentSpec } from "../agents/agent-spec.ts";
  * A connection to an agent that is restarted after a crash. Its sessions and prompts go on then. `info`, `capabilities`,
  * `authMethods`, `edition` and `counters` are those of the process that runs, or ran last. `closed` resolves when the agent
  * is closed for good. An agent of a dialect that has one session per connection, as `scoped`, gets a further process for each further session that is open at once; all
- * members but `sessions` are about the first one.
+ * members but `sessions` are about the first one. It starts processes itself, so it has no snapshot.
  */
-export interface ManagedAgent extends ClientConnection {
+export interface ManagedAgent extends Omit<ClientConnection, "snapshot" | "pending"> {
   /** How the agent is started or reached. */
   readonly spec: AgentSpec;
   /** The process id of an agent on this machine, while it runs. */

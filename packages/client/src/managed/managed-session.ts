@@ -116,7 +116,7 @@ export class ManagedSession implements ClientSession {
 
   /** The prompts that wait, oldest first; each can be cancelled by itself. */
   get waiting(): readonly ManagedPrompt[] {
-    return this.#prompts().filter((prompt) => !prompt.isSent);
+    return this.prompts.filter((prompt) => !prompt.isSent);
   }
 
   onUpdate(listener: (update: SessionUpdate) => void): () => void {
@@ -154,7 +154,7 @@ export class ManagedSession implements ClientSession {
   }
 
   cancel(custom?: Custom): void {
-    const prompts = this.#prompts();
+    const prompts = this.prompts;
     const { inner } = this;
     if (prompts.length === 0 && inner !== undefined) {
       // the agent may work without a prompt
@@ -259,13 +259,13 @@ export class ManagedSession implements ClientSession {
 
   /** Ends the agent, whatever it does. The session goes on with the next prompt, or with `activate`. */
   async stopAgent(): Promise<void> {
-    for (const prompt of this.#prompts()) prompt.cancel();
+    for (const prompt of this.prompts) prompt.cancel();
     await this.#process.restart("it was stopped");
   }
 
   /** Withdraws all prompts, and takes no more. Resolves when the last one has ended. */
   end(): Promise<unknown> {
-    const prompts = this.#prompts();
+    const prompts = this.prompts;
     if (!this.#isClosed) {
       this.#isClosed = true;
       this.#closed.resolve({ reason: "closed" });
@@ -288,7 +288,7 @@ export class ManagedSession implements ClientSession {
   // ---- prompts
 
   /** The one that runs, then those that wait. */
-  #prompts(): readonly ManagedPrompt[] {
+  get prompts(): readonly ManagedPrompt[] {
     const { current, waiting } = this.#queue;
     return current === undefined ? [...waiting] : [current, ...waiting];
   }

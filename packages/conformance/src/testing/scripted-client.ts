@@ -52,6 +52,18 @@ export interface ScriptedClient {
  * console.log(record.steps);
  */
 export function scriptedClient(given: ClientScenario, options: ScriptedClientOptions = {}): ScriptedClient {
+  return scriptedClientBy((definition, transport) => client(definition).connect(transport), given, options);
+}
+
+/** Connects a scripted client. */
+export type Connect = (definition: ClientDefinition, transport: Transport) => Promise<ClientConnection>;
+
+/** The same with another connection under it. */
+export function scriptedClientBy(
+  connect: Connect,
+  given: ClientScenario,
+  options: ScriptedClientOptions = {},
+): ScriptedClient {
   checkOptions("scriptedClient", options, optionKeys);
   const scenario = checkClientScenario(given);
   const gates = new Gates();
@@ -59,14 +71,14 @@ export function scriptedClient(given: ClientScenario, options: ScriptedClientOpt
     scenario,
     open: (gate) => gates.open(gate),
     reached: (gate) => gates.reached(gate),
-    run: (transport) => run(scenario, transport, gates, options),
+    run: (transport) => run(scenario, connect, { transport, gates }, options),
   };
 }
 
 async function run(
   scenario: ClientScenario,
-  transport: Transport,
-  gates: Gates,
+  connect: Connect,
+  { transport, gates }: { readonly transport: Transport; readonly gates: Gates },
   { clock = realClock, ...rest }: ScriptedClientOptions,
 ): Promise<ClientRecord> {
   const asked: object[] = [];
@@ -125,7 +137,7 @@ async function run(
 
   let agent: ClientConnection | undefined;
   try {
-    agent = await client(definition).connect(wire);
+    agent = await connect(definition, wire);
   } catch (error) {
     state.steps.push({ step: "connect", error: stepError(error) });
   }

@@ -6,6 +6,7 @@ import type {
   CreateTerminalOptions,
   ExitStatus,
   Files,
+  TerminalHandle,
   TerminalOutputPart,
   Terminals,
 } from "@parley/acp/model";
@@ -44,8 +45,9 @@ export function scriptedFiles(texts: Map<string, string>, note: Note): Files {
 
 /** Runs the commands of a scenario; others cannot be started. */
 export function scriptedTerminals(commands: readonly CommandScript[], note: Note): Terminals {
-  let created = 0;
+  const terminals = new Map<string, TerminalHandle>();
   return {
+    find: (terminalId) => terminals.get(terminalId),
     async create({ command, args = [], timeoutMs }: CreateTerminalOptions) {
       const line = [command, ...args].join(" ");
       note({ service: "create", command: line, ...optional({ timeoutMs }) });
@@ -54,7 +56,8 @@ export function scriptedTerminals(commands: readonly CommandScript[], note: Note
         const data = { reason: "command_not_found" };
         throw new RequestError("not_found", "the scenario has no such command", { data });
       }
-      const terminal = scriptedTerminal(`scripted-terminal-${++created}`, script, note);
+      const terminal = scriptedTerminal(`scripted-terminal-${terminals.size + 1}`, script, note);
+      terminals.set(terminal.terminalId, terminal);
       // no time passes in a scenario: a limit ends the command at once
       if (timeoutMs !== undefined) terminal.end();
       return terminal;

@@ -19,6 +19,16 @@ type Chunk = Extract<
   { sessionUpdate: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk" }
 >;
 
+/** What the decoder of a session holds, as JSON. */
+export interface UpdateDecoderState {
+  readonly run: string;
+  readonly runId: string;
+  readonly isTail: boolean;
+  readonly hasHistory: boolean;
+  readonly options: readonly SessionConfigOption[];
+  readonly terminals?: TerminalMetaState;
+}
+
 export class V1UpdateDecoder {
   /** Version 1 may leave message ids out: a run of chunks of one kind is one message. */
   #run = "";
@@ -34,9 +44,27 @@ export class V1UpdateDecoder {
   readonly terminals: SessionUpdate[] = [];
   readonly #unstable: UnstableFeatures;
 
-  constructor(unstable: UnstableFeatures, names: MessageNames) {
+  constructor(unstable: UnstableFeatures, names: MessageNames, state?: UpdateDecoderState) {
     this.#unstable = unstable;
     this.#names = names;
+    if (state === undefined) return;
+    this.#run = state.run;
+    this.#runId = state.runId;
+    this.#isTail = state.isTail;
+    this.#hasHistory = state.hasHistory;
+    this.options = state.options;
+    this.#terminalMeta = state.terminals && new TerminalMeta(state.terminals);
+  }
+
+  get state(): UpdateDecoderState {
+    return {
+      run: this.#run,
+      runId: this.#runId,
+      isTail: this.#isTail,
+      hasHistory: this.#hasHistory,
+      options: this.options,
+      ...(this.#terminalMeta && { terminals: this.#terminalMeta.state }),
+    };
   }
 
   decode(update: wire.SessionUpdate, { toolCalls }: Pick<ClientSessionSink, "toolCalls">): SessionUpdate {
@@ -168,10 +196,24 @@ type Event = Readonly<Record<string, unknown>>;
 const keys = ["terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"] as const;
 const utf8 = new TextEncoder();
 
+interface TerminalMetaState {
+  readonly shown: readonly string[];
+  readonly ofCall: Readonly<Record<string, string>>;
+}
+
 export class TerminalMeta {
   /** The terminals that a call shows, and the first of each call. */
-  readonly #shown = new Set<string>();
-  readonly #ofCall = new Map<string, string>();
+  readonly #shown: Set<string>;
+  readonly #ofCall: Map<string, string>;
+
+  constructor({ shown, ofCall }: TerminalMetaState = { shown: [], ofCall: {} }) {
+    this.#shown = new Set(shown);
+    this.#ofCall = new Map(Object.entries(ofCall));
+  }
+
+  get state(): TerminalMetaState {
+    return { shown: [...this.#shown], ofCall: Object.fromEntries(this.#ofCall) };
+  }
 
   /** Takes the terminal events out of a tool call's `_meta`, and gives them as updates of terminals. */
   take(tool: wire.ToolCallUpdate): readonly SessionUpdate[] {

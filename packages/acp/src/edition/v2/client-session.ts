@@ -1,6 +1,8 @@
 // One session of a version 2 client: tracks which prompts are part of the conversation, and which idle state ends them.
 // The answer to a prompt and the echo of its message come in any order. A repeated state ends nothing (C56).
 
+import { optional } from "../../base/objects.ts";
+import { anyObject, count, fields, flag, listOf, type Shape, text } from "../../base/shape.ts";
 import { RequestError } from "../../jsonrpc/errors.ts";
 import { completeDecodedUpdate } from "../../model/complete-diff.ts";
 import type { ContentBlock, SessionConfigOption } from "../../model/content.ts";
@@ -11,7 +13,7 @@ import {
   type StopReason,
   type UnknownUpdate,
 } from "../../model/update.ts";
-import { WholeFirst } from "../../model/whole-first.ts";
+import { WholeFirst, type WholeFirstState, wholeFirstShape } from "../../model/whole-first.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { stableUpdateTags, unstableUpdateTags } from "../../wire/v2/methods.gen.ts";
 import type * as wire from "../../wire/v2/types.gen.ts";
@@ -32,6 +34,44 @@ interface OpenPrompt {
   /** The custom data of the answer, which comes before the work: its outcome has it. */
   answer?: object;
 }
+
+/** What a session holds, as JSON. */
+export interface V2State {
+  readonly open: readonly OpenPrompt[];
+  readonly echoes: readonly { readonly messageId: string; readonly ended?: PromptResult }[];
+  readonly busy: boolean;
+  readonly shown: string;
+  readonly lastIdle: string;
+  readonly replaying: boolean;
+  readonly wholes?: WholeFirstState;
+  readonly hasHistory: boolean;
+  /** `inserted`: the numbers of prompts. */
+  readonly replayed?: {
+    readonly update: StateUpdate;
+    readonly inserted: readonly number[];
+    readonly worked: boolean;
+  };
+  readonly unnamed?: { readonly kind: string; readonly messageId: string };
+}
+
+export const v2StateShape: Shape = fields(
+  {
+    open: listOf(
+      fields({ prompt: count, joinedWork: flag, cancelled: flag }, { messageId: text, answer: anyObject }),
+    ),
+    echoes: listOf(fields({ messageId: text }, { ended: anyObject })),
+    busy: flag,
+    shown: text,
+    lastIdle: text,
+    replaying: flag,
+    hasHistory: flag,
+  },
+  {
+    wholes: wholeFirstShape,
+    replayed: fields({ update: anyObject, inserted: listOf(count), worked: flag }),
+    unnamed: fields({ kind: text, messageId: text }),
+  },
+);
 
 /** The last state that came with a history. */
 interface ReplayedState {
@@ -61,9 +101,42 @@ export class V2ClientSession implements ClientSessionEdition {
   readonly #names: MessageNames;
   readonly #unstable: UnstableFeatures;
 
-  constructor(unstable: UnstableFeatures, names: MessageNames) {
+  constructor(unstable: UnstableFeatures, names: MessageNames, state?: V2State) {
     this.#unstable = unstable;
     this.#names = names;
+    if (state === undefined) return;
+    const { replayed } = state;
+    this.#open.push(...state.open.map((entry) => ({ ...entry })));
+    for (const { messageId, ended } of state.echoes) this.#echoes.set(messageId, ended);
+    this.#busy = state.busy;
+    this.#shown = state.shown;
+    this.#lastIdle = state.lastIdle;
+    this.#replaying = state.replaying;
+    this.#wholes = state.wholes && new WholeFirst(state.wholes);
+    this.#hasHistory = state.hasHistory;
+    this.#unnamed = state.unnamed;
+    this.#replayed = replayed && {
+      ...replayed,
+      // one that has ended since is found by no other
+      inserted: this.#open.filter(({ prompt }) => replayed.inserted.includes(prompt)),
+    };
+  }
+
+  get state(): V2State {
+    const replayed = this.#replayed;
+    return {
+      open: this.#open.map((entry) => ({ ...entry })),
+      echoes: [...this.#echoes].map(([messageId, ended]) => ({ messageId, ...optional({ ended }) })),
+      busy: this.#busy,
+      shown: this.#shown,
+      lastIdle: this.#lastIdle,
+      replaying: this.#replaying,
+      hasHistory: this.#hasHistory,
+      ...optional({ wholes: this.#wholes?.state, unnamed: this.#unnamed }),
+      ...(replayed && {
+        replayed: { ...replayed, inserted: replayed.inserted.map(({ prompt }) => prompt) },
+      }),
+    };
   }
 
   setOptions(_options: readonly SessionConfigOption[]): void {

@@ -17,7 +17,7 @@ import { agentPlaces, fromWire } from "../capabilities.ts";
 import { partsMetaOf } from "../capability-meta.ts";
 import type { ClientEdition } from "../client-edition.ts";
 import { elicitationFromWire, metaOf, nonEmpty, withMeta } from "../wire-fields.ts";
-import { V2ClientSession } from "./client-session.ts";
+import { V2ClientSession, type V2State, v2StateShape } from "./client-session.ts";
 
 export { methods } from "../../wire/v2/methods.gen.ts";
 
@@ -62,7 +62,9 @@ export const v2ClientEdition: ClientEdition = {
     },
   }),
   optionsAfter: (_, result) => (result as { configOptions: readonly SessionConfigOption[] }).configOptions,
-  session: (unstable, names) => new V2ClientSession(unstable, names),
+  // as: checked by its shape
+  session: (unstable, names, state) => new V2ClientSession(unstable, names, state as V2State | undefined),
+  stateShape: v2StateShape,
   permission(params) {
     const { sessionId, ...ask } = params as PermissionRequest & { sessionId: string }; // as above
     if (ask.subject?.type === "tool_call") completeDecoded(ask.subject.toolCall.content);

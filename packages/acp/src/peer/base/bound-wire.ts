@@ -118,6 +118,11 @@ export class BoundWire {
     return { params: checked(bound, encodeParams(bound, params)), receive };
   }
 
+  /** The decoder of the result of a request that was sent before. */
+  sent(method: string): { params?: undefined; receive: (result: unknown) => unknown } {
+    return { receive: this.#sendable(this.#sentRequests, method).receive };
+  }
+
   /**
    * Throws at once when the params are not valid. `isQuoted`: they are the words of the peer, which may have values that
    * this version does not know.

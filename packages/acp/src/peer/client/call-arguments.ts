@@ -9,15 +9,15 @@ import type { Credentials } from "../../edition/agent-edition.ts";
 import { understands } from "../../edition/dialect.ts";
 import { metaOf } from "../../edition/wire-fields.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
-import type { SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthMethod } from "../../model/content.ts";
 import type { ClientConnection, LoginResult } from "./client-connection.ts";
+import type { CallHooks } from "./client-wire.ts";
 import { checkSignal } from "./session/prompt-handle.ts";
 
 /** Throws a TypeError for an option that does not exist. Those that a relay and this library add are no options. */
 export function checkCall(
   method: string,
-  { sent, ...options }: object & SentHook,
+  { sent, note, resumed, ...options }: object & CallHooks,
   known: Readonly<Record<string, true>> = callKeys,
 ): void {
   checkOptions(method, options, known);
@@ -43,8 +43,8 @@ export async function abortableCall<Result>(
   return abortable(signal, work(), () => abortError(signal, what));
 }
 
-export function abortError(signal: AbortSignal, what: string): ConnectionError {
-  return new ConnectionError("aborted", `${what}: aborted`, { cause: signal.reason });
+export function abortError(signal: AbortSignal | undefined, what: string): ConnectionError {
+  return new ConnectionError("aborted", `${what}: aborted`, { cause: signal?.reason });
 }
 
 /** Throws a TypeError for a method that the agent does not have, or that is never sent to it. */

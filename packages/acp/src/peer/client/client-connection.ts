@@ -24,6 +24,7 @@ import type {
 import type { Entry } from "../../model/entry.ts";
 import type { McpChannel } from "../../model/mcp.ts";
 import type { OutgoingMcpServer, SessionUpdate } from "../../model/update.ts";
+import type { ConnectionSnapshot } from "./connection-snapshot.ts";
 import type {
   CallOptions,
   CallResult,
@@ -162,10 +163,27 @@ export interface ClientConnection {
   request(
     method: `_${string}`,
     params?: unknown,
-    options?: Omit<RequestOptions<unknown>, "receive">,
+    options?: Omit<RequestOptions<unknown>, "receive"> & Pick<CallOptions, "key">,
   ): Promise<unknown>;
   /** Sends a notification outside the protocol; its name begins with `_`. Await it if you send many. */
   notify(method: `_${string}`, params?: unknown): Promise<void>;
+  /** The open sessions, also those that are being loaded. */
+  readonly sessions: readonly ClientSession[];
+  /**
+   * What the connection holds, as JSON: the answer to the handshake, the sessions with their open prompts, the calls and the
+   * questions that have no answer yet. `client().restore` goes on from it, in this process or another. Take it between two
+   * messages, not in a listener or a handler, and store it with the place where the transport stands. It has prompts and may have
+   * texts of the agent.
+   *
+   * @throws {TypeError} When the connection speaks a dialect, or has `proxies`: what these hold is not JSON.
+   * @throws {ConnectionError} When the connection has ended.
+   */
+  snapshot(): ConnectionSnapshot;
+  /**
+   * A call that was open when the snapshot was taken which this connection was restored from, by its `key`: a promise of what
+   * the call resolves with. That of a prompt is its result. Undefined if there was no such call, or it had been answered.
+   */
+  pending(key: string): Promise<unknown> | undefined;
   /** Closes the connection and its sessions. Open prompts reject. `reason` is for the log. */
   close(reason?: string): Promise<void>;
   /** The same as `close`, for `await using`. */

@@ -1,20 +1,18 @@
 // Dispatches what an agent sends to the sessions and handlers of a client.
 
 import { isObject, optional } from "../../base/objects.ts";
-import { askedBy } from "../../base/open-questions.ts";
 import { takenMethod, vetoMethod } from "../../base/parley-extensions.ts";
 import type { AgentCapabilities } from "../../edition/agent-edition.ts";
 import type { ClientEdition, ServiceOp } from "../../edition/client-edition.ts";
 import { dialectOfParams, dialectSentence } from "../../edition/dialect-tells.ts";
-import { metaOf, updateFromWire } from "../../edition/wire-fields.ts";
-import { callSafely, guardedLog } from "../../jsonrpc/callbacks.ts";
+import { updateFromWire } from "../../edition/wire-fields.ts";
+import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import type { Log } from "../../jsonrpc/connection-options.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
 import type { IncomingRequest } from "../../jsonrpc/incoming-request.ts";
-import type { ElicitationResponse, PermissionRequest } from "../../model/ask.ts";
+import type { PermissionRequest } from "../../model/ask.ts";
 import { type BoundMethod, decodeParams, Failure } from "../../wire/decode.ts";
 import type { BoundWire } from "../base/bound-wire.ts";
-import { newId } from "../base/new-id.ts";
 import { takenError } from "../base/taken-session.ts";
 import { ClientServers } from "../mcp/client-servers.ts";
 import { isRelayedMcp, messageMethod, refuseFirstGeneration } from "../mcp/mcp-wire.ts";
@@ -23,7 +21,9 @@ import type { ClientCounters } from "./client-connection.ts";
 import { type ClientDefinition, offeredFeatures, type RelayHooks } from "./client-definition.ts";
 import type { ClientWire } from "./client-wire.ts";
 import type { ConnectedSession } from "./connected-session.ts";
+import type { DispatchState } from "./connection-snapshot.ts";
 import { DroppedUpdates, OrphanUpdates } from "./dropped-updates.ts";
+import { Elicitations } from "./elicitations.ts";
 import { Permissions, type Permit } from "./policy/permissions.ts";
 import { LargeAnswers, SessionServices } from "./session-services.ts";
 
@@ -58,8 +58,7 @@ export class ClientDispatch {
   #droppedDialect: string | undefined;
   /** The session of the last update: comparing its id costs less than looking it up. */
   #last: ConnectedSession | undefined;
-  /** URL elicitations that are not complete yet. */
-  readonly #elicitations = new Set<string>();
+  readonly #elicitations: Elicitations;
   readonly #authListeners = new Set<(status: object) => void>();
   #lastAuth: object | undefined;
 
@@ -70,6 +69,7 @@ export class ClientDispatch {
   ) {
     this.#hooks = hooks;
     this.#log = guardedLog(definition.log);
+    this.#elicitations = new Elicitations(definition, hooks?.elicitationModes, this.#log);
     this.#dropped = new DroppedUpdates(this.#log);
     this.#orphans = new OrphanUpdates(this.#dropped);
     this.#wire = wire;
@@ -122,6 +122,34 @@ export class ClientDispatch {
     return this.#sessions.get(sessionId);
   }
 
+  get sessions(): readonly ConnectedSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  get state(): DispatchState {
+    const terminals = [...this.#services].map(([id, services]) => [id, services.terminalIds] as const);
+    return {
+      counts: { ...this.#dropped.counts },
+      orphans: this.#orphans.kept,
+      terminals: Object.fromEntries(terminals.filter(([, ids]) => ids.length > 0)),
+      elicitations: this.#elicitations.open,
+      ...optional({ droppedDialect: this.#droppedDialect, authStatus: this.#lastAuth }),
+    };
+  }
+
+  /** Goes on from a state. Its sessions are there, and the calls that may open others are being waited for. */
+  restore(state: DispatchState): void {
+    this.#dropped.restore(state.counts);
+    for (const { sessionId, update, chars } of state.orphans) this.#orphans.add(sessionId, update, chars);
+    for (const [sessionId, ids] of Object.entries(state.terminals)) {
+      const session = this.#sessions.get(sessionId);
+      if (session !== undefined) this.#servicesOf(session, ids);
+    }
+    this.#elicitations.restore(state.elicitations);
+    this.#droppedDialect = state.droppedDialect;
+    this.#lastAuth = state.authStatus;
+  }
+
   install(session: ConnectedSession): void {
     this.#sessions.set(session.sessionId, session);
     this.#last = undefined;
@@ -167,13 +195,7 @@ export class ClientDispatch {
     if (decoded instanceof Failure) return;
     if (method === "auth/status_update") return this.#authUpdated(decoded as object); // as below
     if (method !== "elicitation/complete") return;
-    const { elicitationId } = decoded as { elicitationId: string }; // validated by the method's row
-    // unknown, or over already (C44)
-    if (!this.#elicitations.delete(elicitationId)) return;
-    callSafely(
-      () => this.#definition.elicitationCompleted?.(elicitationId, metaOf(decoded as object)), // as above
-      (error) => this.#log("error", "elicitationCompleted failed", { error }),
-    );
+    this.#elicitations.completed(decoded as { elicitationId: string }); // validated by the method's row
   }
 
   /** Calls the listener with every report of the agent's login, the last one included. */
@@ -247,7 +269,8 @@ export class ClientDispatch {
 
   async #answer(method: string, params: object, request: IncomingRequest): Promise<object> {
     if (method === "session/request_permission") return this.#permission(params, request);
-    if (method === "elicitation/create") return this.#elicitation(params, request);
+    if (method === "elicitation/create")
+      return this.#elicitations.answer(this.#edition.elicitation(params), request, (id) => this.find(id));
     if (method === messageMethod) return this.servers.answer(params, request);
     const service = this.#edition.service(method, params);
     if (service === undefined) throw RequestError.methodNotFound(method);
@@ -279,10 +302,11 @@ export class ClientDispatch {
     return op === "write" ? can.writeTextFile : can.terminal;
   }
 
-  #servicesOf(session: ConnectedSession): SessionServices {
+  /** `kept`: the terminals of the connection that this one goes on from. */
+  #servicesOf(session: ConnectedSession, kept?: readonly string[]): SessionServices {
     let services = this.#services.get(session.sessionId);
     if (services === undefined) {
-      services = new SessionServices(this.#definition, this.permissions, session, this.#wire);
+      services = new SessionServices(this.#definition, this.permissions, session, this.#wire, kept);
       this.#services.set(session.sessionId, services);
     }
     return services;
@@ -295,38 +319,8 @@ export class ClientDispatch {
     refuseDuplicates(ask);
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return { outcome: { outcome: "cancelled" } };
-    return { outcome: await this.permissions.answer(session, ask, request.signal) };
-  }
-
-  async #elicitation(params: object, request: IncomingRequest): Promise<object> {
-    const known = this.#edition.elicitation(params);
-    const { elicit } = this.#definition;
-    const elicitationModes: readonly string[] = this.#hooks?.elicitationModes ?? ["form", "url"];
-    if (elicit === undefined) throw RequestError.methodNotFound("elicitation/create");
-    if (known === undefined || !elicitationModes.includes(known.ask.mode)) {
-      const message = `this client offers these modes of elicitation: ${elicitationModes.join(", ")}`;
-      throw RequestError.invalidParams(message, "/mode");
-    }
-    const { ask, sessionId, requestId } = known;
-    const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId);
-    const askId = newId();
-    session?.record({ kind: "ask", askId, elicitation: ask });
-    if (ask.mode === "url") this.#elicitations.add(ask.elicitationId);
-    const cancelled: ElicitationResponse = { action: "cancel" };
-    const handle = (signal: AbortSignal) =>
-      elicit.call(this.#definition, ask, { session, signal, ...optional({ requestId }) });
-    let answer: ElicitationResponse = cancelled;
-    try {
-      answer =
-        session === undefined
-          ? await handle(request.signal)
-          : await askedBy(session.questions, { signal: request.signal }, cancelled, handle);
-    } finally {
-      // no flow was started
-      if (ask.mode === "url" && answer.action !== "accept") this.#elicitations.delete(ask.elicitationId);
-      session?.record({ kind: "answer", askId, elicitation: answer });
-    }
-    return answer;
+    const given = session.asks.given(request)?.permission;
+    return { outcome: given ?? (await this.permissions.answer(session, ask, request)) };
   }
 
   #extensionRequested(method: string, params: unknown, request: IncomingRequest): unknown {

@@ -11,11 +11,15 @@ import {
   type Log,
   limitsFrom,
 } from "../../jsonrpc/connection-options.ts";
+import { adoptRequest, connectionState } from "../../jsonrpc/connection-state.ts";
 import { checkParamsSize } from "../../jsonrpc/output.ts";
-import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
+import type { NoteHook, RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { type BoundWire, extensionName } from "../base/bound-wire.ts";
 import type { ExtensionContext } from "../base/extensions.ts";
+
+/** What a relay, and a connection that is taken up again, give to a call beside its options. */
+export type CallHooks = SentHook & NoteHook;
 
 const sent = Promise.resolve();
 
@@ -36,8 +40,10 @@ export function clientWire({ connection, bound, edition, log, limits, transport 
   function extension(
     method: `_${string}`,
     params: unknown,
-    options: RequestOptions<unknown> & SentHook = {},
+    options: RequestOptions<unknown> & CallHooks = {},
   ): Promise<unknown> {
+    const { resumed } = options;
+    if (resumed !== undefined) return adoptRequest(connection, resumed, options);
     return connection.request(extensionName(method), params, options);
   }
 
@@ -65,19 +71,22 @@ export function clientWire({ connection, bound, edition, log, limits, transport 
       method: string,
       params: unknown,
       options: Omit<RequestOptions<Result>, "receive"> &
-        SentHook & { readonly receive?: (result: object) => Result } = {},
+        CallHooks & { readonly receive?: (result: object) => Result } = {},
     ): Promise<Result> {
-      const { params: valid, receive: decode } = bound.prepare(method, params);
-      const { receive, ...rest } = options;
-      return connection.request(method, valid, {
+      const { receive, resumed, ...rest } = options;
+      const { params: valid, receive: decode } =
+        resumed === undefined ? bound.prepare(method, params) : bound.sent(method);
+      const given = {
         ...rest,
-        receive: (result) => {
+        receive: (result: unknown) => {
           edition.repair(method, result);
           const decoded = decode(result) as object; // every result of the table is an object
           // without a hook the caller asked for the result itself
           return receive === undefined ? (decoded as Result) : receive(decoded);
         },
-      });
+      };
+      if (resumed !== undefined) return adoptRequest(connection, resumed, given);
+      return connection.request(method, valid, given);
     },
     /** Throws when these params may not be sent. */
     check(method: string, params: object): void {
@@ -105,6 +114,10 @@ export function clientWire({ connection, bound, edition, log, limits, transport 
       request: (method, params, options = {}) => extension(method, params, { signal, ...optional(options) }),
       notify: notifyExtension,
     }),
+    /** What the connection holds, with the notes of its requests. */
+    get state(): ReturnType<typeof connectionState> {
+      return connectionState(connection);
+    },
     close: (reason?: string): Promise<void> => connection.close(reason),
   };
 }

@@ -2,24 +2,32 @@
 
 import { checkOptions } from "../../base/known-options.ts";
 import { isObject, optional } from "../../base/objects.ts";
+import type { AgentIntroduction } from "../../edition/agent-edition.ts";
 import { enabledCapabilities } from "../../edition/capabilities.ts";
+import type { ClientEdition } from "../../edition/client-edition.ts";
 import { dialectOf } from "../../edition/dialect.ts";
 import { dialectAnswer, dialectOfResult } from "../../edition/dialect-tells.ts";
 import {
   answeredVersion,
   defaultEditions,
+  editionOf,
   halfOf,
   initializeParams,
   type ProtocolVersion,
+  versionOf,
   versionsOf,
 } from "../../edition/negotiate.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
 import { Connection, setIdPolicy } from "../../jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../../jsonrpc/connection-options.ts";
+import { continueConnection, handleAgain } from "../../jsonrpc/connection-state.ts";
 import { ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import type { InputHook } from "../../jsonrpc/inbound-requests.ts";
 import type { Transport } from "../../jsonrpc/transport.ts";
 import { memoryPair } from "../../transport/memory.ts";
 import { wrapTransport } from "../../transport/wrap-transport.ts";
 import { sessionOf } from "../../wire/decode.ts";
+import type { WireVersion } from "../../wire/method-row.ts";
 import { BoundWire, forwarding, refuseBatch } from "../base/bound-wire.ts";
 import { HeldInput, loadClientVersion } from "../base/load-version.ts";
 import { behindProxies } from "../base/own-proxies.ts";
@@ -35,6 +43,7 @@ import {
 import { ClientDispatch } from "./client-dispatch.ts";
 import { clientWire } from "./client-wire.ts";
 import { ConnectedAgent } from "./connected-agent.ts";
+import { type ConnectionSnapshot, editionOfSnapshot, stateOfSnapshot } from "./connection-snapshot.ts";
 
 /** A client, created by `client()`. It connects to any number of agents. */
 export interface Client {
@@ -48,6 +57,38 @@ export interface Client {
    * @throws {RequestError} When the agent refuses the handshake, for example of kind "unsupported_version" (as a rejection).
    */
   connect(target: Transport | ConnectableAgent, options?: ConnectOptions): Promise<ClientConnection>;
+  /**
+   * Goes on with a connection that was put down, without a handshake: the sessions are open, and the answers to its calls and
+   * prompts arrive here. The transport leads to the same process of the agent, and goes on in both directions exactly where the
+   * snapshot was taken: nothing that was read comes again, and all that was sent arrives. The old connection must send
+   * nothing more.
+   *
+   * - `sessions` of the connection has the sessions, and `prompts` of a session its prompts. Add listeners at once: a session
+   *   keeps what arrives until then, at most 1,024 updates.
+   * - `pending(key)` has the calls that were open.
+   * - Requests of the agent that were not answered reach the handlers of the definition again.
+   *
+   * Functions cannot be restored: `data` and the listeners of sessions, signals, the state of `policy`, and `tools`, which the
+   * agent then finds unavailable. Terminals are there if `terminals` has `find`. Time limits begin anew.
+   *
+   * @param transport - Leads to the agent.
+   * @param snapshot - From `snapshot()` of a connection of the same definition; also after a trip through JSON.
+   * @throws {TypeError} When it is no snapshot, when it is broken, or when it is of another version or of an edition that the
+   * client does not speak (as a rejection). The transport has not been started then.
+   * @example
+   * import { readFile } from "node:fs/promises";
+   * import { client, type Transport } from "@parley/acp";
+   *
+   * export async function goOn(transport: Transport): Promise<void> {
+   *   const snapshot = JSON.parse(await readFile("connection.json", "utf8"));
+   *   const agent = await client({ name: "my-host", version: "1.0.0" }).restore(transport, snapshot);
+   *   for (const session of agent.sessions) {
+   *     session.onUpdate((update) => console.log(update.sessionUpdate));
+   *     for (const prompt of session.prompts) console.log(prompt.key, (await prompt).stopReason);
+   *   }
+   * }
+   */
+  restore(transport: Transport, snapshot: ConnectionSnapshot): Promise<ClientConnection>;
 }
 
 /**
@@ -109,6 +150,9 @@ export function client(definition: ClientDefinition): Client {
         abortableCall(signal, "connect", () => handshake(connection, definition)),
       );
     },
+    async restore(transport, snapshot) {
+      return restored(transport, definition, snapshot);
+    },
   };
 }
 
@@ -161,11 +205,8 @@ export async function connectWith(
     log,
   });
   const connection = new Connection(spoken, {
-    // an agent's stdout may carry prints of its libraries
-    noise: "skip",
+    ...ofClients,
     ...optional(options),
-    scopeOf: sessionOf,
-    refuseBatch,
     handlers: {
       // messages that come before the version is known wait for it, in order
       request(method, params, request) {
@@ -182,10 +223,10 @@ export async function connectWith(
   try {
     const result = await Promise.race([shakeHands(connection), echo]);
     const version = spokenVersion(result, dialectOf(spoken) === undefined ? versionsOf(editions) : [1]);
-    const { edition, wire: wireVersion } = await loadClientVersion(version);
-    setIdPolicy(connection, wireVersion.idPolicy);
-    const table = hooks === undefined ? wireVersion : forwarding(wireVersion);
-    const bound = new BoundWire(table, "client", definition.unstable ?? [], guardedLog(definition.log));
+    const loaded = await loadClientVersion(version);
+    const { edition } = loaded;
+    setIdPolicy(connection, loaded.wire.idPolicy);
+    const bound = boundWire(loaded.wire, definition, hooks);
     // an agent may echo another number than the language that it speaks
     const answer = { ...halfOf(result as object, version), protocolVersion: version };
     const { receive } = bound.prepare("initialize", initialize(definition, [version]));
@@ -193,29 +234,90 @@ export async function connectWith(
     const introduced = edition.agent(receive(answer) as object);
     const enabled = enabledCapabilities(introduced.capabilities, definition.unstable ?? []);
     const introduction = { ...introduced, capabilities: enabled };
-    const wire = clientWire({
-      connection,
-      bound,
-      edition,
-      log: guardedLog(definition.log),
-      limits: definition.connection?.limits,
-      transport: spoken,
-    });
-    const incoming = new ClientDispatch(wire, connection.closed, {
-      definition,
-      agent: enabled,
-      bound,
-      edition,
-      hooks,
-    });
-    dispatch = incoming;
+    const parts = { connection, transport: spoken, bound, edition, introduction, hooks };
+    const connected = connectedAgent(definition, parts);
+    dispatch = connected.dispatch;
     held.release();
-    return new ConnectedAgent({ wire, dispatch: incoming, edition, introduction }, definition);
+    return connected.agent;
   } catch (error) {
     held.drop(new RequestError("cancelled", "cancelled: the handshake failed"));
     await connection.close("the handshake failed");
     throw error;
   }
+}
+
+/** Goes on with a connection that was put down. Everything happens in one step, before anything is read. */
+async function restored(
+  transport: Transport,
+  definition: ClientDefinition,
+  snapshot: ConnectionSnapshot,
+): Promise<ConnectedAgent> {
+  const { editions = defaultEditions, connection: options, log } = definition;
+  if (definition.proxies?.length)
+    throw new TypeError("restore: a client with proxies cannot restore a connection; make one without them");
+  const name = editionOfSnapshot(snapshot, versionsOf(editions).map(editionOf));
+  const { edition, wire } = await loadClientVersion(versionOf(name));
+  const state = stateOfSnapshot(snapshot, edition);
+  const { introduction } = state;
+  const bound = boundWire(wire, definition, undefined);
+  let dispatch: ClientDispatch | undefined;
+  const connection = new Connection(transport, {
+    ...ofClients,
+    ...optional({ ...options, log }),
+    handlers: {
+      request: (method, params, request) => dispatch?.requested(method, params, request),
+      notification(method, params, text) {
+        dispatch?.notified(method, params, text.length);
+      },
+    },
+  });
+  setIdPolicy(connection, wire.idPolicy);
+  continueConnection(connection, state.connection);
+  const parts = { connection, transport, bound, edition, introduction, hooks: undefined };
+  const connected = connectedAgent(definition, parts);
+  dispatch = connected.dispatch;
+  connected.agent.restore(state);
+  handleAgain(connection, state.connection);
+  return connected.agent;
+}
+
+/** The options that every connection of a client has. */
+const ofClients: Pick<ConnectionOptions, "noise" | "scopeOf" | "refuseBatch"> & InputHook = {
+  // an agent's stdout may carry prints of its libraries
+  noise: "skip",
+  scopeOf: sessionOf,
+  refuseBatch,
+  // a snapshot has the requests that were not answered
+  keepsInput: true,
+};
+
+function boundWire(
+  wire: WireVersion,
+  { unstable = [], log }: ClientDefinition,
+  hooks: RelayHooks | undefined,
+): BoundWire {
+  return new BoundWire(hooks === undefined ? wire : forwarding(wire), "client", unstable, guardedLog(log));
+}
+
+interface AgentParts {
+  readonly connection: Connection;
+  readonly transport: Transport;
+  readonly bound: BoundWire;
+  readonly edition: ClientEdition;
+  readonly introduction: AgentIntroduction;
+  readonly hooks: RelayHooks | undefined;
+}
+
+function connectedAgent(
+  definition: ClientDefinition,
+  { connection, transport, bound, edition, introduction, hooks }: AgentParts,
+): { readonly agent: ConnectedAgent; readonly dispatch: ClientDispatch } {
+  const { limits } = definition.connection ?? {};
+  const log = guardedLog(definition.log);
+  const wire = clientWire({ connection, bound, edition, log, limits, transport });
+  const { capabilities: agent } = introduction;
+  const dispatch = new ClientDispatch(wire, connection.closed, { definition, agent, bound, edition, hooks });
+  return { agent: new ConnectedAgent({ wire, dispatch, edition, introduction }, definition), dispatch };
 }
 
 /** Programs such as cat do so. */

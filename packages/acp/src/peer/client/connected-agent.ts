@@ -2,32 +2,23 @@
 
 import { optional } from "../../base/objects.ts";
 import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
-import type {
-  Activation,
-  AgentCapabilities,
-  AgentIntroduction,
-  SessionSetup,
-  WireCall,
-} from "../../edition/agent-edition.ts";
+import type { AgentCapabilities, AgentIntroduction } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Dialect } from "../../edition/dialect.ts";
-import { MessageNames } from "../../edition/message-names.ts";
 import type { EditionName } from "../../edition/negotiate.ts";
 import { closesSession } from "../../edition/pass-through.ts";
-import { authStatusFromWire, listingFromWire, metaOf, withMeta } from "../../edition/wire-fields.ts";
+import { authStatusFromWire, listingFromWire, withMeta } from "../../edition/wire-fields.ts";
 import { guardedLog } from "../../jsonrpc/callbacks.ts";
-import type { ConnectionError } from "../../jsonrpc/errors.ts";
+import { ConnectionError } from "../../jsonrpc/errors.ts";
 import type { RequestOptions, SentHook } from "../../jsonrpc/pending-requests.ts";
 import type { AuthStatus, ProviderSetting, SessionStatus } from "../../model/agent-status.ts";
 import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
-import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
-import { activation, checkSessionId, namelessSession } from "./activation.ts";
+import { activation, checkSessionId } from "./activation.ts";
 import {
   abortableCall,
-  abortError,
   checkAbsolute,
   checkCall,
   checkCredentials,
@@ -42,17 +33,18 @@ import type {
   LoginResult,
   ProviderList,
   ReopenOptions,
-  SessionOptions,
   SessionPage,
   SessionQueryOptions,
 } from "./client-connection.ts";
 import type { ClientDefinition } from "./client-definition.ts";
 import type { ClientDispatch } from "./client-dispatch.ts";
-import type { ClientWire } from "./client-wire.ts";
-import { ConnectedSession } from "./connected-session.ts";
+import type { CallHooks, ClientWire } from "./client-wire.ts";
+import { type AgentState, type ConnectionSnapshot, snapshotOf, splitPending } from "./connection-snapshot.ts";
+import { callHooks, type PendingCallState } from "./pending-call.ts";
 import type { CallResult, ClientSession, SessionListener, TitleResult } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
 import { unreadLimits } from "./session/unread-updates.ts";
+import { type OpeningCall, type OpeningOptions, SessionOpening } from "./session-opening.ts";
 import { needs, type SessionRequests, sessionRequests } from "./session-requests.ts";
 
 /** The parts of a connection whose version is known. */
@@ -62,9 +54,6 @@ export interface ClientConnectionParts {
   readonly edition: ClientEdition;
   readonly introduction: AgentIntroduction;
 }
-
-/** Makes the request that opens a session. */
-type OpeningCall = (opening: Activation) => WireCall;
 
 /** For a relay, which must know the ids of its requests, every method that sends one takes a hook. */
 export class ConnectedAgent implements ClientConnection {
@@ -76,18 +65,18 @@ export class ConnectedAgent implements ClientConnection {
   readonly #requests: SessionRequests;
   readonly #settings: OpenSessionSettings;
   readonly #unstable: UnstableFeatures;
-  /** The name and version of this client. */
-  readonly #own: Pick<ClientDefinition, "name" | "version">;
+  readonly #own: Pick<ClientDefinition, "name" | "version" | "proxies">;
   /** The providers that the agent listed as required. */
   #required: readonly string[] = [];
-  /** Also of sessions that were closed: one that is opened again has the same messages. */
-  readonly #names = new Map<string, MessageNames>();
+  readonly #opening: SessionOpening;
+  /** The calls that the connection was taken up with, by their keys. */
+  readonly #resumed = new Map<string, Promise<unknown>>();
 
   constructor(
     { wire, dispatch, edition, introduction }: ClientConnectionParts,
     definition: Pick<
       ClientDefinition,
-      "name" | "version" | "log" | "strict" | "connection" | "policy" | "unstable"
+      "name" | "version" | "log" | "strict" | "connection" | "policy" | "unstable" | "proxies"
     >,
   ) {
     this.#wire = wire;
@@ -106,6 +95,14 @@ export class ConnectedAgent implements ClientConnection {
       policy: dispatch.permissions,
       closed: (sessionId) => dispatch.end(sessionId),
     };
+    this.#opening = new SessionOpening({
+      wire,
+      dispatch,
+      edition,
+      requests: this.#requests,
+      settings: this.#settings,
+      unstable: this.#unstable,
+    });
     this.closed = dispatch.closed;
   }
 
@@ -137,43 +134,45 @@ export class ConnectedAgent implements ClientConnection {
     return this.#dispatch.counters;
   }
 
-  async newSession(options: SessionOptions & SentHook): Promise<ClientSession> {
+  async newSession(options: OpeningOptions): Promise<ClientSession> {
     needs(this.capabilities.sessions, "have sessions");
     const opening = activation("newSession", options, sessionKeys, this.capabilities);
-    return this.#opened("newSession", options, opening, (given) => this.#edition.open(given));
+    return this.#opening.open("newSession", options, opening, (given) => this.#edition.open(given));
   }
 
-  async loadSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
+  async loadSession(sessionId: string, options: ReopenOptions & OpeningOptions): Promise<ClientSession> {
     checkSessionId("loadSession", sessionId);
     needs(this.capabilities.load, "load sessions");
     const opening = activation("loadSession", options, reopenKeys, this.capabilities);
     const call: OpeningCall = (given) => this.#edition.activate(sessionId, given, true);
-    return this.#opened("loadSession", options, opening, call, sessionId);
+    return this.#opening.open("loadSession", options, opening, call, sessionId);
   }
 
-  async resumeSession(sessionId: string, options: ReopenOptions & SentHook): Promise<ClientSession> {
+  async resumeSession(sessionId: string, options: ReopenOptions & OpeningOptions): Promise<ClientSession> {
     checkSessionId("resumeSession", sessionId);
     needs(this.capabilities.resume, "resume sessions");
     const opening = activation("resumeSession", options, reopenKeys, this.capabilities);
     const call: OpeningCall = (given) => this.#edition.activate(sessionId, given, false);
-    return this.#opened("resumeSession", options, opening, call, sessionId);
+    return this.#opening.open("resumeSession", options, opening, call, sessionId);
   }
 
-  async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+  async forkSession(sessionId: string, options: OpeningOptions): Promise<ClientSession> {
     needs(this.capabilities.fork, "fork sessions", "fork");
     const opening = activation("forkSession", options, sessionKeys, this.capabilities);
-    return this.#opened("forkSession", options, opening, (given) => {
+    return this.#opening.open("forkSession", options, opening, (given) => {
       const { params } = this.#edition.open(given);
       return { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
     });
   }
 
-  async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
-    checkCall("listSessions", query, sessionQueryKeys);
+  async listSessions(options: SessionQueryOptions & CallHooks = {}): Promise<SessionPage> {
+    checkCall("listSessions", options, sessionQueryKeys);
+    const { sent, note, resumed, signal, key, ...query } = options;
     needs(this.capabilities.list, "list sessions");
     if (query.cwd !== undefined) checkAbsolute("listSessions", "cwd", query.cwd);
     if (query.archived !== undefined) needs(this.capabilities.archive, "list archived sessions", "archive");
-    const answer = await this.#call("session/list", optional(query), { signal, sent });
+    const hooks = callHooks(options, { call: "list" });
+    const answer = await this.#call("session/list", optional(query), { signal, ...hooks });
     return listingFromWire(answer, { hasArchive: lists(this.#unstable, "archive") });
   }
 
@@ -197,19 +196,22 @@ export class ConnectedAgent implements ClientConnection {
     return this.#pass("session/set_title", { sessionId, title }, options);
   }
 
-  async login(methodId: string, options: LoginOptions & SentHook = {}): Promise<LoginResult> {
+  async login(methodId: string, options: LoginOptions & CallHooks = {}): Promise<LoginResult> {
     checkCall("login", options, loginKeys);
-    const { credentials, _meta, signal, sent } = options;
+    const { credentials, _meta, signal } = options;
     checkLogin(methodId, this.authMethods);
     checkCredentials(credentials, this);
     const { method, params } = this.#edition.login(methodId, _meta, credentials);
-    return loginResult(await this.#call(method, params, { signal, sent }));
+    return loginResult(
+      await this.#call(method, params, { signal, ...callHooks(options, { call: "login" }) }),
+    );
   }
 
-  async logout(options: CallOptions & SentHook = {}): Promise<CallResult> {
+  async logout(options: CallOptions & CallHooks = {}): Promise<CallResult> {
     needs(this.capabilities.logout, "log out");
     const { method, params } = this.#edition.logout(options._meta);
-    return metaOf(await this.#call(method, params, options));
+    checkCall("logout", options);
+    return this.#requests.call(method, params as object, options); // of every request
   }
 
   authStatus(options?: CallOptions): Promise<AuthStatus> {
@@ -250,9 +252,11 @@ export class ConnectedAgent implements ClientConnection {
   request(
     method: `_${string}`,
     params?: unknown,
-    options?: RequestOptions<unknown> & SentHook,
+    options: RequestOptions<unknown> & CallHooks & Pick<CallOptions, "key"> = {},
   ): Promise<unknown> {
-    return this.#wire.extension(method, params, options);
+    const { key, ...rest } = options;
+    const hooks = callHooks(options, { call: "extension" });
+    return this.#wire.extension(method, params, { ...rest, ...hooks });
   }
 
   /** Sends messages as they are, for a relay. */
@@ -262,6 +266,89 @@ export class ConnectedAgent implements ClientConnection {
 
   notify(method: `_${string}`, params?: unknown): Promise<void> {
     return this.#wire.notifyExtension(method, params);
+  }
+
+  get sessions(): readonly ClientSession[] {
+    return this.#dispatch.sessions;
+  }
+
+  pending(key: string): Promise<unknown> | undefined {
+    return this.#resumed.get(key);
+  }
+
+  snapshot(): ConnectionSnapshot {
+    const { name } = this.#edition;
+    if (this.dialect !== undefined)
+      throw new TypeError(
+        `snapshot: this agent speaks ${this.edition}, and a dialect cannot be put down; only v1 and v2 can`,
+      );
+    if (this.#own.proxies?.length)
+      throw new TypeError("snapshot: a connection with proxies cannot be put down; connect without them");
+    if (!this.#wire.isOpen)
+      throw new ConnectionError("closed", "snapshot: the connection has ended, and nothing can be restored");
+    const { pending, ...connection } = this.#wire.state;
+    const { sessions, calls } = splitPending(pending, this.#dispatch.sessions);
+    return snapshotOf(name, {
+      introduction: this.#introduction,
+      connection,
+      calls,
+      sessions,
+      names: this.#opening.names,
+      dispatch: this.#dispatch.state,
+      requiredProviders: this.#required,
+    });
+  }
+
+  /** Goes on with what another connection held. */
+  restore(state: AgentState): void {
+    this.#required = state.requiredProviders;
+    this.#opening.restore(state.names, state.sessions);
+    for (const each of state.calls) {
+      const result = this.#resume(each);
+      // nobody may wait for it
+      result.catch(() => undefined);
+      if (each.call?.key !== undefined) this.#resumed.set(each.call.key, result);
+    }
+    this.#dispatch.restore(state.dispatch);
+    for (const each of state.sessions) {
+      const session = this.#dispatch.find(each.sessionId);
+      session?.exchange.resume(each);
+      for (const { key, result } of session?.prompts ?? [])
+        if (key !== undefined) this.#resumed.set(key, result);
+    }
+  }
+
+  /** Waits for the answer to a call that another connection has sent. */
+  async #resume({ call, ...resumed }: PendingCallState): Promise<unknown> {
+    const { method } = resumed;
+    const { key } = call ?? {};
+    switch (call?.call) {
+      case "open": {
+        const [cwd = "", ...additionalDirectories] = call.roots;
+        const options = { cwd, additionalDirectories, isKnown: call.isKnown, key, resumed };
+        const opening = { cwd, additionalDirectories, mcpServers: [] };
+        return this.#opening.open(method, options, opening, () => ({ method, params: {} }), call.sessionId);
+      }
+      case "pass":
+        return this.#pass(method, { sessionId: call.sessionId }, { key, resumed });
+      case "close": {
+        const session = this.#dispatch.find(call.sessionId);
+        if (session !== undefined) return session.close({ key, resumed });
+        return this.#requests.close(call.sessionId, { key, resumed });
+      }
+      case "setConfigOption": {
+        const { sessionId, configId, value } = call;
+        return this.#dispatch.find(sessionId)?.setConfigOption(configId, value, { key, resumed });
+      }
+      case "list":
+        return this.listSessions({ key, resumed });
+      case "login":
+        return loginResult(await this.#call(method, {}, callHooks({ key, resumed }, call)));
+      case "plain":
+        return this.#requests.call(method, {}, { key, resumed });
+      default:
+        return this.#wire.extension("_", undefined, callHooks({ key, resumed }, { call: "extension" }));
+    }
   }
 
   async close(reason?: string): Promise<void> {
@@ -279,7 +366,7 @@ export class ConnectedAgent implements ClientConnection {
   #pass<Result extends object = CallResult>(
     method: string,
     params: object,
-    options: CallOptions | undefined,
+    options: (CallOptions & CallHooks) | undefined,
   ): Promise<Result> {
     const { sessionId } = params as { readonly sessionId?: string }; // validated when it is sent
     const closed = () => void (sessionId !== undefined && this.#dispatch.end(sessionId));
@@ -302,94 +389,7 @@ export class ConnectedAgent implements ClientConnection {
     });
   }
 
-  #call(method: string, params: unknown, given: CallOptions & SentHook): Promise<object> {
-    checkCall(method, given);
-    const { signal, sent } = given;
-    return abortableCall(signal, method, () => this.#wire.request(method, params, { sent, signal }));
-  }
-
-  /** Gives the session its tools before the request that opens it. */
-  #opened(
-    method: string,
-    options: SessionOptions & SentHook,
-    opening: Activation,
-    call: OpeningCall,
-    sessionId?: string,
-  ): Promise<ClientSession> {
-    return this.#dispatch.servers.open(method, options.tools, { opening, sessionId }, (given, tools) =>
-      this.#named(options, call(given), tools, sessionId),
-    );
-  }
-
-  /** Sends a request whose answer names a session, and installs it before any later message is handled. */
-  #named(
-    options: SessionOptions & SentHook,
-    { method, params }: WireCall,
-    tools: SessionTools | undefined,
-    sessionId: string | undefined,
-  ): Promise<ClientSession> {
-    const { signal, sent, lastKnown: known = { configOptions: [], availableCommands: [] } } = options;
-    return this.#dispatch.naming(async () => {
-      if (signal?.aborted) throw abortError(signal, method);
-      // history comes before the answer: the session is there to receive it
-      const isKnown = sessionId !== undefined && this.#dispatch.find(sessionId) !== undefined;
-      const early = sessionId === undefined ? undefined : this.#install({ sessionId, ...known }, options);
-      const receive = (result: object) => {
-        const setup = this.#edition.setup(result, sessionId);
-        if (setup.sessionId === "") throw namelessSession(method);
-        if (signal?.aborted && !isKnown) {
-          this.#abandon(setup.sessionId);
-          throw abortError(signal, method);
-        }
-        const session =
-          early ?? this.#install({ ...setup, configOptions: [], availableCommands: [] }, options);
-        // updates that came before the answer are older than it
-        session.opened(setup);
-        this.#dispatch.servers.opened(session.sessionId, tools);
-        return session;
-      };
-      const send = () => this.#wire.request(method, params, { receive, sent, signal });
-      if (early === undefined) return abortableCall(signal, method, send);
-      return abortableCall(signal, method, () => early.replaying(send)).catch((error: unknown) => {
-        // one that was open before is still open
-        if (!isKnown) this.#dispatch.forget(early.sessionId);
-        throw error;
-      });
-    });
-  }
-
-  /** The caller has given up, so nobody will close the session that the agent opened. */
-  #abandon(sessionId: string): void {
-    // it was opened again meanwhile
-    if (this.#dispatch.find(sessionId) !== undefined) return;
-    this.#requests.close(sessionId).catch((error: unknown) => {
-      this.#settings.log("warn", "a session whose opening was aborted could not be closed", { error });
-    });
-  }
-
-  #install(
-    setup: SessionSetup,
-    { cwd, additionalDirectories = [], onUpdate, onEntry }: SessionOptions,
-  ): ConnectedSession {
-    const known = this.#dispatch.find(setup.sessionId);
-    const roots = [cwd, ...additionalDirectories];
-    const session =
-      known ??
-      new ConnectedSession(
-        setup,
-        roots,
-        this.#requests,
-        this.#edition.session(this.#unstable, this.#namesOf(setup.sessionId)),
-        this.#settings,
-      );
-    session.events.listen(onUpdate, onEntry);
-    if (known === undefined) this.#dispatch.install(session);
-    return session;
-  }
-
-  #namesOf(sessionId: string): MessageNames {
-    const names = this.#names.get(sessionId) ?? new MessageNames();
-    this.#names.set(sessionId, names);
-    return names;
+  #call(method: string, params: unknown, given: Pick<CallOptions, "signal"> & CallHooks): Promise<object> {
+    return abortableCall(given.signal, method, () => this.#wire.request(method, params, given));
   }
 }

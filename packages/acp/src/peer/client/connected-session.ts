@@ -1,19 +1,22 @@
 // A session at the client: the API of the app, and the sink of the edition.
 
-import { bindMethods } from "../../base/objects.ts";
+import { bindMethods, optional } from "../../base/objects.ts";
 import { OpenQuestions } from "../../base/open-questions.ts";
 import { metaKeys } from "../../base/option-keys.gen.ts";
 import type { SessionSetup } from "../../edition/agent-edition.ts";
 import type { ClientSessionEdition, ClientSessionSink } from "../../edition/client-edition.ts";
 import { type ConnectionError, RequestError } from "../../jsonrpc/errors.ts";
+import type { PendingState } from "../../jsonrpc/pending-requests.ts";
 import type { AvailableCommand, ContentBlock, Meta, SessionConfigOption } from "../../model/content.ts";
 import type { JsonValue } from "../../model/custom-types.ts";
-import type { Entry, EntryBody } from "../../model/entry.ts";
+import type { Entry } from "../../model/entry.ts";
 import type { PromptResult, SessionUpdate } from "../../model/update.ts";
-import { PromptQueue } from "../base/prompt-queue.ts";
 import { isTaken, takenError } from "../base/taken-session.ts";
 import { checkCall } from "./call-arguments.ts";
+import type { CallHooks } from "./client-wire.ts";
 import { announced, OfferedOptions } from "./offered-options.ts";
+import { PromptExchange } from "./prompt-exchange.ts";
+import { AskRecords } from "./session/ask-records.ts";
 import {
   type CallOptions,
   type CallResult,
@@ -27,10 +30,17 @@ import {
   type SessionState,
   type TitleResult,
 } from "./session/client-session.ts";
-import { checkSignal, type OpenPrompt, OpenPrompts, PromptHandle } from "./session/prompt-handle.ts";
+import {
+  checkSignal,
+  type HandleState,
+  type OpenPrompt,
+  OpenPrompts,
+  PromptHandle,
+} from "./session/prompt-handle.ts";
 import { frozen, SessionEvents } from "./session/session-events.ts";
 import { SessionLife } from "./session/session-life.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
+import type { ConnectedSessionState } from "./session/session-state.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
 import type { SessionRequests } from "./session-requests.ts";
 
@@ -40,6 +50,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly roots: readonly string[];
   readonly toolCalls: ToolCallTracker;
   readonly questions = new OpenQuestions<undefined>();
+  readonly asks = new AskRecords((body) => this.events.record(body, this.#chars));
   _meta: Meta | undefined;
   data: unknown;
   /** It is being loaded or resumed. */
@@ -50,7 +61,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly #settings: OpenSessionSettings;
   /** Oldest first, also those that wait. */
   readonly #prompts = new OpenPrompts();
-  readonly #queue = new PromptQueue<OpenPrompt>((prompt) => this.#send(prompt));
+  readonly exchange: PromptExchange;
   readonly #options: OfferedOptions;
   #commands: readonly AvailableCommand[];
   #state: SessionState = "idle";
@@ -60,13 +71,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   readonly closed: Promise<SessionEnd> = this.#life.closed;
 
   constructor(
-    setup: SessionSetup,
-    roots: readonly string[],
+    setup: SessionSetup & Pick<ClientSession, "roots">,
     requests: SessionRequests,
     edition: ClientSessionEdition,
     settings: OpenSessionSettings,
+    state?: ConnectedSessionState,
   ) {
-    const { sessionId, configOptions } = setup;
+    const { sessionId, configOptions, roots } = setup;
     this.sessionId = sessionId;
     this.cwd = roots[0] ?? "";
     this.roots = roots;
@@ -74,12 +85,16 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#commands = setup.availableCommands;
     this.#requests = requests;
     this.#settings = settings;
-    this.toolCalls = new ToolCallTracker({ keepsDetails: settings.keepsToolCalls });
-    this.events = new SessionEvents((level, message, details) =>
-      settings.log(level, message, { sessionId, ...details }),
+    this.toolCalls = new ToolCallTracker({ keepsDetails: settings.keepsToolCalls }, state?.toolCalls);
+    this.events = new SessionEvents(
+      (level, message, details) => settings.log(level, message, { sessionId, ...details }),
+      state?.events,
     );
     this.#edition = edition;
-    for (const update of announced(setup)) this.update(update);
+    this.exchange = new PromptExchange(this, { requests, edition, settings, prompts: this.#prompts });
+    if (state === undefined) edition.setOptions(configOptions);
+    else this.#restore(state);
+    for (const update of state === undefined ? announced(setup) : []) this.update(update);
   }
 
   get configOptions(): readonly SessionConfigOption[] {
@@ -94,6 +109,10 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#state;
   }
 
+  get prompts(): readonly Prompt[] {
+    return this.#prompts.all.map(({ handle }) => handle);
+  }
+
   onUpdate(listener: SessionListener<SessionUpdate>): () => void {
     return this.events.onUpdate(listener);
   }
@@ -103,19 +122,15 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   }
 
   prompt(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
-    return this.#begin("prompt", content, options, (prompt) => this.#queue.add(prompt));
+    return this.#begin("prompt", content, options, (prompt) => this.exchange.add(prompt));
   }
 
   steer(content: string | readonly ContentBlock[], options: PromptOptions = {}): Prompt {
-    if (!this.canSteer && this.#queue.current !== undefined)
+    if (!this.canSteer && this.exchange.isBusy)
       throw new TypeError(
         "steer: this agent takes no messages while it works; session.prompt() waits for the end",
       );
-    return this.#begin("steer", content, options, (prompt) => {
-      // an agent that orders prompts by itself needs nothing else
-      if (this.#requests.pipelinesPrompts || this.#queue.current === undefined) this.#queue.add(prompt);
-      else void this.#steer(prompt);
-    });
+    return this.#begin("steer", content, options, (prompt) => this.exchange.steer(prompt));
   }
 
   get canSteer(): boolean {
@@ -135,8 +150,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     // before anything is shown as sent
     this.#requests.checkPrompt(blocks);
     checkSignal("prompt", signal);
-    const handle = new PromptHandle(() => this.#cancelPrompt(prompt), this.#settings.unread);
-    const prompt: OpenPrompt = this.#prompts.add({ handle, content: blocks, meta });
+    const handle = this.#handle(this.#prompts.next, { key: options.key });
+    const prompt = this.#prompts.add({ handle, content: blocks, meta });
     if (signal) handle.cancelOn(signal);
     if (signal?.aborted) return handle;
     const { connectionError } = this.#life;
@@ -145,11 +160,15 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return handle;
   }
 
+  #handle(number: number, state: HandleState): PromptHandle {
+    return new PromptHandle(() => this.#cancelPrompt(number), this.#settings.unread, state);
+  }
+
   cancel(options: MetaOptions = {}): void {
     checkCall("cancel", options, metaKeys);
     // the agent has ended the work of a closed session
     if (this.#life.isClosed) return;
-    this.#withdrawWaiting();
+    this.exchange.withdrawWaiting();
     this.#cancelWork(options._meta);
   }
 
@@ -165,7 +184,11 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.#requests.call("terminal/cancel", { sessionId: this.sessionId, terminalId }, options);
   }
 
-  async setConfigOption(configId: string, value: JsonValue, given: CallOptions = {}): Promise<CallResult> {
+  async setConfigOption(
+    configId: string,
+    value: JsonValue,
+    given: CallOptions & CallHooks = {},
+  ): Promise<CallResult> {
     this.#checkCall("setConfigOption", given);
     const option = this.#options.find(configId);
     // when the answer is dispatched: a later change that is already here must not be undone
@@ -187,15 +210,16 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     return this.setConfigOption(this.#options.mode.configId, modeId, options);
   }
 
-  close(options: CallOptions = {}): Promise<CallResult> {
+  close(options: CallOptions & CallHooks = {}): Promise<CallResult> {
     checkCall("close", options);
-    const { signal, ...given } = options;
+    const { signal, _meta } = options;
     if (this.#life.isClosed) return Promise.resolve({});
     return this.#life.closeOnce(signal, async () => {
-      this.#withdrawWaiting();
-      const result = await this.#requests.close(this.sessionId, given._meta);
-      if (result === undefined) this.cancel(given);
-      this.#settings.closed(this.sessionId);
+      this.exchange.withdrawWaiting();
+      const closed = () => this.#settings.closed(this.sessionId);
+      const result = await this.#requests.close(this.sessionId, options, closed);
+      if (result === undefined) this.cancel(optional({ _meta }));
+      closed();
       return result ?? {};
     });
   }
@@ -212,10 +236,11 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.#edition.receive(update, this);
   }
 
-  async replaying<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** `hasBegun`: another connection has begun with it. */
+  async replaying<Result>(work: () => Promise<Result>, hasBegun: boolean): Promise<Result> {
     this.isReplaying = true;
-    this.#edition.setReplaying(true, this);
-    return work().finally(() => this.#replayed());
+    if (!hasBegun) this.#edition.setReplaying(true, this);
+    return work().finally(() => this.replayed());
   }
 
   /** Applies the answer of an open, load or resume. */
@@ -223,11 +248,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this._meta = setup._meta;
     this.#options.opened(setup.configOptions);
     for (const update of announced(setup)) this.update(update);
-    this.#replayed();
-  }
-
-  record(body: EntryBody): void {
-    this.events.record(body, this.#chars);
+    this.replayed();
   }
 
   connectionEnded(reason: ConnectionError): void {
@@ -235,11 +256,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.toolCalls.failOpen(this);
     // before the prompts end, so that their iterators see it
     this.#edition.interrupted(this);
-    for (const { isSent, number } of this.#prompts.all) {
-      // also one that has been answered: the agent cannot report the end of its work any more
-      if (isSent) this.#edition.promptFailed(number, reason, this);
-      else this.failed(number, reason);
-    }
+    this.exchange.fail(reason);
     this.questions.abort();
     this.events.end();
   }
@@ -250,6 +267,30 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.questions.abort();
     for (const { number } of this.#prompts.all) this.outcome(number, { stopReason: "cancelled" });
     this.events.end();
+  }
+
+  /** `requestOf`: the request that a prompt waits for. */
+  snapshot(requestOf: (prompt: OpenPrompt) => PendingState | undefined): ConnectedSessionState {
+    const { sessionId, roots, _meta, configOptions, availableCommands, state, isReplaying } = this;
+    return {
+      ...{ sessionId, roots, configOptions, availableCommands, state, isReplaying, ...optional({ _meta }) },
+      isRefusing: this.questions.isRefusing,
+      edition: this.#edition.state,
+      toolCalls: this.toolCalls.state,
+      events: this.events.state,
+      asks: this.asks.state,
+      prompts: this.#prompts.state(requestOf),
+      queue: this.exchange.queued,
+    };
+  }
+
+  #restore({ _meta, state, isReplaying, isRefusing, asks, prompts }: ConnectedSessionState): void {
+    this._meta = _meta;
+    this.isReplaying = isReplaying;
+    this.#state = state;
+    if (isRefusing) this.questions.refuse();
+    this.asks.restore(asks);
+    this.#prompts.restore(prompts, (prompt) => this.#handle(prompt.number, prompt));
   }
 
   // ---- ClientSessionSink
@@ -272,7 +313,7 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     if (prompt === undefined) return;
     prompt.messageId = messageId;
     prompt.handle.accept(messageId);
-    this.record({ kind: "prompt", messageId, prompt: prompt.content });
+    this.events.record({ kind: "prompt", messageId, prompt: prompt.content }, this.#chars);
     // withdrawn too late: the agent had taken it, so the work on it is ended
     if (prompt.withdrawal.signal.aborted) this.#cancelWork();
   }
@@ -303,6 +344,8 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
   #apply(update: SessionUpdate): void {
     // the policy has already decided about the updates of a replayed history
     if (!this.isReplaying) this.#settings.policy.observe(this, update);
+    // its tag may be one of another version
+    if ("unknown" in update) return;
     if (update.sessionUpdate === "state_update") {
       this.#state = update.state as SessionState; // the decoder has checked it: a custom one begins with "_"
       if (isTaken(update)) for (const { number } of this.#prompts.all) this.failed(number, takenError());
@@ -312,64 +355,19 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
     this.toolCalls.note(update, this.#chars);
   }
 
-  #replayed(): void {
+  replayed(): void {
     this.isReplaying = false;
     this.#edition.setReplaying(false, this);
     if (this.#state === "idle") this.toolCalls.clear();
   }
 
-  /** The queue waits for the end of a prompt where the agent takes one at a time. */
-  #send(prompt: OpenPrompt): Promise<undefined> | undefined {
-    // it fails when the end of the connection is reported
-    if (!this.#requests.isOpen) return prompt.ended.promise;
-    this.#settings.policy.prompted(this);
-    this.#prompts.sent(prompt, { isBusy: this.#state !== "idle" });
-    const { number, withdrawal, ended } = prompt;
-    // the message is shown before anything that the agent answers
-    try {
-      this.#edition.promptSent(number, prompt.content, this);
-    } catch (error) {
-      this.failed(number, error instanceof Error ? error : new Error(String(error)));
-      return undefined;
-    }
-    this.#requests
-      .prompt(this.sessionId, prompt, withdrawal.signal, (result) =>
-        this.#edition.promptAnswered(number, result, this),
-      )
-      .catch((error: Error) => {
-        if (!(error instanceof RequestError)) this.toolCalls.failOpen(this);
-        this.#edition.promptFailed(number, error, this);
-      });
-    return this.#requests.pipelinesPrompts ? undefined : ended.promise;
-  }
-
-  async #steer(prompt: OpenPrompt): Promise<void> {
-    prompt.isSent = true;
-    const { number, content, withdrawal } = prompt;
-    try {
-      await this.#requests.steer(this.sessionId, prompt, withdrawal.signal, (outcome) => {
-        if (outcome !== "promptRequired")
-          return this.#edition.steered?.(number, content, outcome === "injected", this);
-        if (withdrawal.signal.aborted) return this.outcome(number, { stopReason: "cancelled" });
-        prompt.isSent = false;
-        this.#queue.add(prompt);
-      });
-    } catch (error) {
-      this.#edition.promptFailed(number, error as Error, this); // what a request rejects with
-    }
-  }
-
-  #cancelPrompt(prompt: OpenPrompt): void {
-    if (this.#prompts.find(prompt.number) === undefined) return;
+  #cancelPrompt(number: number): void {
+    const prompt = this.#prompts.find(number);
+    if (prompt === undefined) return;
     if (!prompt.isSent) this.outcome(prompt.number, { stopReason: "cancelled" });
     // not yet part of the conversation: it alone is withdrawn; otherwise the work on it is ended
     else if (prompt.messageId === undefined) prompt.withdrawal.abort();
     else this.#cancelWork();
-  }
-
-  #withdrawWaiting(): void {
-    for (const { isSent, number } of this.#prompts.all)
-      if (!isSent) this.outcome(number, { stopReason: "cancelled" });
   }
 
   #cancelWork(meta?: Meta): void {
@@ -386,12 +384,13 @@ export class ConnectedSession implements ClientSession, ClientSessionSink {
 
   #recordOutcome({ messageId }: OpenPrompt, outcome: PromptResult): void {
     // a withdrawn prompt has never been part of the conversation
-    if (messageId !== undefined) this.record({ kind: "result", messageId, result: outcome });
+    if (messageId !== undefined)
+      this.events.record({ kind: "result", messageId, result: outcome }, this.#chars);
   }
 
   #remove(prompt: OpenPrompt): void {
     this.#prompts.remove(prompt);
-    this.#queue.withdraw(prompt);
+    this.exchange.withdraw(prompt);
     prompt.ended.resolve(undefined);
     if (!this.#prompts.hasSent) this.questions.accept();
   }

@@ -19,6 +19,11 @@ export class DroppedUpdates {
     this.#log = log;
   }
 
+  /** Goes on with other counts. The log has had the first of each kind. */
+  restore(counts: Readonly<Record<Kind, number>>): void {
+    Object.assign(this.counts, counts);
+  }
+
   /** `example` is logged if it is the first of its kind. */
   note(kind: Kind, example: Readonly<Record<string, unknown>>, count = 1): void {
     if (this.counts[kind] === 0) this.#log("warn", texts[kind], example);
@@ -37,7 +42,8 @@ export class DroppedUpdates {
 const maxUpdates = 1_024;
 const maxChars = 8 * 1024 * 1024;
 
-interface Orphan {
+/** An update that waits for its session. */
+export interface Orphan {
   readonly sessionId: string;
   readonly update: object;
   readonly chars: number;
@@ -51,6 +57,11 @@ export class OrphanUpdates {
 
   constructor(dropped: DroppedUpdates) {
     this.#dropped = dropped;
+  }
+
+  /** Those that are kept, in order. */
+  get kept(): readonly Orphan[] {
+    return this.#kept;
   }
 
   /** While the work runs, an answer may name a new session. */

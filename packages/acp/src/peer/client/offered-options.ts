@@ -16,7 +16,6 @@ export class OfferedOptions {
     this.#edition = edition;
     this.#isComplete = isComplete;
     this.list = list;
-    edition.setOptions(list);
   }
 
   /** An answer without options changes nothing. */

@@ -33,6 +33,8 @@ export class SessionServices {
   readonly #session: AskedSession;
   readonly #connection: OutputConnection;
   readonly #open = new Map<string, TerminalHandle>();
+  /** Terminals of the connection that this one goes on from. `terminals` may still have them. */
+  readonly #kept: Set<string>;
   /** The output that is sent by itself, by terminal. */
   readonly #pushed = new Map<string, PushedOutput>();
   #closed = false;
@@ -48,7 +50,9 @@ export class SessionServices {
     permissions: Permissions,
     session: AskedSession,
     connection: OutputConnection,
+    kept: readonly string[] = [],
   ) {
+    this.#kept = new Set(kept);
     this.#session = session;
     this.#connection = connection;
     this.#permit = permissions.permit;
@@ -183,15 +187,29 @@ export class SessionServices {
   async close(): Promise<void> {
     this.#closed = true;
     for (const terminalId of this.#pushed.keys()) this.#stopPushing(terminalId);
+    for (const terminalId of this.#kept) {
+      const terminal = this.#terminals?.find?.(terminalId);
+      if (terminal !== undefined) this.#open.set(terminalId, terminal);
+    }
     const open = [...this.#open.values()];
     this.#open.clear();
     await Promise.allSettled(open.map((terminal) => terminal.release()));
     await Promise.allSettled(this.#owned.map((service) => service.close?.()));
   }
 
+  /** The ids of the terminals that are open, as JSON. */
+  get terminalIds(): readonly string[] {
+    return [...this.#kept, ...this.#open.keys()];
+  }
+
   #find(terminalId: string): TerminalHandle {
-    const terminal = this.#open.get(terminalId);
-    if (terminal !== undefined) return terminal;
+    const known = this.#open.get(terminalId);
+    if (known !== undefined) return known;
+    const terminal = this.#kept.delete(terminalId) ? this.#terminals?.find?.(terminalId) : undefined;
+    if (terminal !== undefined) {
+      this.#open.set(terminalId, terminal);
+      return terminal;
+    }
     const data = { reason: "terminal_not_found" };
     throw new RequestError("not_found", "this session has no such terminal, or it has been released", {
       data,

@@ -6,11 +6,12 @@ import { bothMeta, metaOf } from "../../../edition/wire-fields.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { argumentText, RequestError } from "../../../jsonrpc/errors.ts";
+import type { IncomingRequest } from "../../../jsonrpc/incoming-request.ts";
 import type { PermissionOutcome, PermissionRequest, PermissionSubject } from "../../../model/ask.ts";
 import type { PermissionOption } from "../../../model/content.ts";
-import type { EntryBody } from "../../../model/entry.ts";
 import type { SessionUpdate, ToolCallUpdate } from "../../../model/update.ts";
 import { newId } from "../../base/new-id.ts";
+import type { AskRecords } from "../session/ask-records.ts";
 import type { ClientSession, RequestContext } from "../session/client-session.ts";
 import type {
   ClientPolicy,
@@ -32,9 +33,10 @@ export interface PermissionHandlers {
 export interface AskedSession extends ClientSession {
   readonly questions: OpenQuestions<undefined>;
   readonly toolCalls: { detailsOf(toolCallId: string, said?: ToolCallUpdate): ToolCallUpdate | undefined };
-  record(body: EntryBody): void;
+  readonly asks: Pick<AskRecords, "asked" | "answered">;
 }
 
+type Asking = Pick<IncomingRequest, "id" | "signal" | "afterReply">;
 type Ask = NonNullable<PolicyContext["ask"]>;
 
 type Verdict = { readonly decision: "allow" | "deny"; readonly reason?: string } | PermissionOutcome;
@@ -57,8 +59,8 @@ export class Permissions {
   }
 
   /** Answers a question of the agent. */
-  answer(session: AskedSession, request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#question(session, request, signal, async (context) => {
+  answer(session: AskedSession, request: PermissionRequest, asking: Asking): Promise<PermissionOutcome> {
+    return this.#question(session, request, asking, async (context) => {
       if (request.options.length === 0) return cancelled;
       const { policy } = this.#handlers;
       if (policy === undefined) return this.#ask(request, context);
@@ -152,19 +154,18 @@ export class Permissions {
   async #question(
     session: AskedSession,
     request: PermissionRequest,
-    signal: AbortSignal,
+    asking: Partial<Asking> & Pick<Asking, "signal">,
     handle: (context: RequestContext) => Promise<PermissionOutcome>,
   ): Promise<PermissionOutcome> {
-    const askId = newId();
-    session.record({ kind: "ask", askId, permission: request });
+    const askId = session.asks.asked({ permission: request }, asking);
     let outcome = cancelled;
     try {
-      outcome = await askedBy(session.questions, { signal }, cancelled, (either) =>
+      outcome = await askedBy(session.questions, asking, cancelled, (either) =>
         handle({ session, signal: either }),
       );
     } finally {
       // also when the handler fails: the question is over
-      session.record({ kind: "answer", askId, permission: outcome });
+      session.asks.answered(askId, { permission: outcome });
     }
     return outcome;
   }
@@ -172,7 +173,7 @@ export class Permissions {
   /** Returns a function that asks the user and records the question, for questions that the agent did not ask. */
   #recorded(session: AskedSession, usual: AbortSignal): Ask {
     return (question, { signal = usual } = {}) =>
-      this.#question(session, question, signal, (context) => this.#ask(question, context));
+      this.#question(session, question, { signal }, (context) => this.#ask(question, context));
   }
 
   #asking(ask: Ask): Pick<PolicyContext, "ask"> {

@@ -29,6 +29,11 @@ export interface MetaOptions {
 export interface CallOptions extends MetaOptions {
   /** Aborting it cancels the request; the call rejects with ConnectionError "aborted". */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Names the call in snapshots of the connection, for `pending(key)` of the restored connection. No other open call may
+   * have the same. Without a key, nobody gets the answer there.
+   */
+  readonly key?: string | undefined;
 }
 
 /**
@@ -76,6 +81,8 @@ export interface ClientSession {
   readonly availableCommands: readonly AvailableCommand[];
   /** What the agent does. Every state but "idle" means busy. */
   readonly state: SessionState;
+  /** The open prompts, oldest first: those at the agent and those that wait. A restored connection has handles of its own. */
+  readonly prompts: readonly Prompt[];
   /**
    * Resolves when the session has ended for this client, with the reason; never rejects. `load` or `resume` opens the
    * session again.
@@ -213,6 +220,8 @@ export const clientSessionMethods = [
 export interface PromptOptions extends MetaOptions {
   /** Aborting it cancels the prompt. Its result is then "cancelled"; nothing rejects. */
   readonly signal?: AbortSignal | undefined;
+  /** Names the prompt in snapshots of the connection. No other open call may have the same. Default: it has no name. */
+  readonly key?: string | undefined;
 }
 
 /**
@@ -221,6 +230,8 @@ export interface PromptOptions extends MetaOptions {
  * sends after its answer reach `session.onUpdate` only, not the loop and not `text()`.
  */
 export interface Prompt extends PromiseLike<PromptResult>, AsyncIterable<SessionUpdate> {
+  /** The `key` that it was sent with. */
+  readonly key?: string | undefined;
   /** Handles a failure, as `catch` of a promise. */
   catch<Rejected = never>(
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,

@@ -1,14 +1,24 @@
 // The handle of an open prompt: settles its promises and buffers updates for its iterator.
 
 import { optional } from "../../../base/objects.ts";
+import { anyObject, count, fields, flag, listOf, type Shape, text } from "../../../base/shape.ts";
 import { argumentText, ConnectionError, type RequestError } from "../../../jsonrpc/errors.ts";
+import type { PendingState } from "../../../jsonrpc/pending-requests.ts";
 import type { ContentBlock, Meta } from "../../../model/content.ts";
 import { addMessageText, joinMessages, type MessageTexts } from "../../../model/content-text.ts";
 import type { PromptResult, SessionUpdate } from "../../../model/update.ts";
 import type { Prompt } from "./client-session.ts";
-import { type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
+import { type Unread, type UnreadLimits, UnreadUpdates } from "./unread-updates.ts";
+
+/** What the handle of an open prompt holds, as JSON. */
+export interface HandleState {
+  readonly key?: string | undefined;
+  readonly isBehind?: boolean;
+  readonly unread?: readonly Unread[];
+}
 
 export class PromptHandle implements Prompt {
+  readonly key: string | undefined;
   readonly accepted: Promise<string>;
   readonly result: Promise<PromptResult>;
   readonly #accepted = Promise.withResolvers<string>();
@@ -17,18 +27,24 @@ export class PromptHandle implements Prompt {
   readonly #unread: UnreadUpdates;
   #ended = false;
   #failure: Error | undefined;
-  #isBehind = false;
+  #isBehind: boolean;
   #wake: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
 
-  constructor(cancel: () => void, limits: UnreadLimits) {
+  constructor(cancel: () => void, limits: UnreadLimits, { key, isBehind, unread }: HandleState = {}) {
     this.#cancel = cancel;
-    this.#unread = new UnreadUpdates(limits);
+    this.key = key;
+    this.#isBehind = isBehind === true;
+    this.#unread = new UnreadUpdates(limits, unread);
     this.accepted = this.#accepted.promise;
     this.result = this.#outcome.promise;
     // a caller may use only one of the two
     this.accepted.catch(() => undefined);
     this.result.catch(() => undefined);
+  }
+
+  get state(): HandleState {
+    return { ...optional({ key: this.key }), isBehind: this.#isBehind, unread: this.#unread.waiting };
   }
 
   cancel(): void {
@@ -118,6 +134,11 @@ export class PromptHandle implements Prompt {
 
   accept(messageId: string): void {
     this.#isBehind = false;
+    this.accepts(messageId);
+  }
+
+  /** The same for a message that was accepted before. */
+  accepts(messageId: string): void {
     this.#accepted.resolve(messageId);
   }
 
@@ -177,10 +198,79 @@ export interface OpenPrompt {
   messageId: string | undefined;
 }
 
+/** What an open prompt holds, as JSON. */
+export interface PromptState extends HandleState {
+  readonly number: number;
+  readonly content: readonly ContentBlock[];
+  readonly meta?: Meta;
+  readonly isSent: boolean;
+  readonly messageId?: string;
+  readonly isWithdrawn: boolean;
+  /** The request that has no answer yet. */
+  readonly request?: PendingState;
+}
+
+export interface OpenPromptsState {
+  readonly given: number;
+  readonly all: readonly PromptState[];
+}
+
+export const openPromptsShape: Shape = fields({
+  given: count,
+  all: listOf(
+    fields(
+      {
+        number: count,
+        content: listOf(anyObject),
+        isSent: flag,
+        isWithdrawn: flag,
+        isBehind: flag,
+        unread: listOf(fields({ update: anyObject, chars: count })),
+      },
+      { key: text, meta: anyObject, messageId: text, request: pendingShape() },
+    ),
+  ),
+});
+
+/** `more`: the shapes of further properties. */
+export function pendingShape(more: Readonly<Record<string, Shape>> = {}): Shape {
+  return fields({ id: count, method: text }, { isCancelled: flag, timeoutMs: count, ...more });
+}
+
 /** In the order in which they were given. */
 export class OpenPrompts {
   #all: readonly OpenPrompt[] = [];
   #given = 0;
+
+  /** `requestOf`: the request that a prompt waits for. */
+  state(requestOf: (prompt: OpenPrompt) => PendingState | undefined): OpenPromptsState {
+    const all = this.#all.map((prompt) => {
+      const { handle, number, content, meta, isSent, messageId, withdrawal } = prompt;
+      const isWithdrawn = withdrawal.signal.aborted;
+      const more = optional({ meta, messageId, request: requestOf(prompt) });
+      return { ...handle.state, number, content, isSent, isWithdrawn, ...more };
+    });
+    return { given: this.#given, all };
+  }
+
+  /** The number of the prompt that is added next. */
+  get next(): number {
+    return this.#given + 1;
+  }
+
+  /** Goes on with the prompts of a state. */
+  restore({ given, all }: OpenPromptsState, handleOf: (state: PromptState) => PromptHandle): void {
+    for (const state of all) {
+      const { number, content, meta, isSent, messageId, isWithdrawn } = state;
+      this.#given = number - 1;
+      const prompt = this.add({ handle: handleOf(state), content, meta });
+      prompt.isSent = isSent;
+      prompt.messageId = messageId;
+      if (messageId !== undefined) prompt.handle.accepts(messageId);
+      if (isWithdrawn) prompt.withdrawal.abort();
+    }
+    this.#given = given;
+  }
 
   /** Stays as it is when prompts are added or removed. */
   get all(): readonly OpenPrompt[] {

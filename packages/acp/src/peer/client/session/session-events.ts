@@ -1,6 +1,7 @@
 // Delivers the updates and entries of one session to its listeners.
 
-import { isPromiseLike } from "../../../base/objects.ts";
+import { isPromiseLike, optional } from "../../../base/objects.ts";
+import { anyObject, count, fields, flag, listOf, type Shape } from "../../../base/shape.ts";
 import { reportRejection } from "../../../jsonrpc/callbacks.ts";
 import type { Log } from "../../../jsonrpc/connection-options.ts";
 import { argumentText } from "../../../jsonrpc/errors.ts";
@@ -9,21 +10,47 @@ import { entryFormat } from "../../../model/entry-format.ts";
 import type { SessionUpdate } from "../../../model/update.ts";
 import type { SessionListener } from "./client-session.ts";
 
+/** What the events of a session hold, as JSON. */
+export interface SessionEventsState {
+  readonly seq: number;
+  /** The entries that no listener has had, with the sizes of their messages. Absent once there was a listener. */
+  readonly backlog?: EntryBacklogState;
+}
+
+interface EntryBacklogState {
+  readonly entries: readonly Entry[];
+  readonly sizes: readonly number[];
+  readonly hasLost: boolean;
+}
+
+export const sessionEventsShape: Shape = fields(
+  { seq: count },
+  { backlog: fields({ entries: listOf(anyObject), sizes: listOf(count), hasLost: flag }) },
+);
+
 export class SessionEvents {
   readonly #updateListeners = new Set<SessionListener<SessionUpdate>>();
   readonly #entryListeners = new Set<SessionListener<Entry>>();
   readonly #log: Log;
   /** Until the first listener has had it. */
-  #backlog: EntryBacklog | undefined = new EntryBacklog();
+  #backlog: EntryBacklog | undefined;
   #updatesClaimed = false;
   #entriesClaimed = false;
-  #seq = 0;
+  #seq: number;
   #hasReportedLoss = false;
   #hasReportedPromise = false;
   #isOver = false;
 
-  constructor(log: Log) {
+  /** `state`: goes on from there, for listeners that are still to come. */
+  constructor(log: Log, state?: SessionEventsState) {
     this.#log = log;
+    this.#seq = state?.seq ?? 0;
+    this.#backlog = new EntryBacklog(state?.backlog);
+  }
+
+  get state(): SessionEventsState {
+    const isUnclaimed = !this.#updatesClaimed && !this.#entriesClaimed;
+    return { seq: this.#seq, ...optional({ backlog: isUnclaimed ? this.#backlog?.state : undefined }) };
   }
 
   /** Nothing more will come. */
@@ -157,6 +184,16 @@ class EntryBacklog {
   #chars = 0;
   /** Whether entries were dropped. */
   hasLost = false;
+
+  constructor(state?: EntryBacklogState) {
+    if (state === undefined) return;
+    for (const [at, entry] of state.entries.entries()) this.push(entry, state.sizes[at] ?? 0);
+    this.hasLost = state.hasLost;
+  }
+
+  get state(): EntryBacklogState {
+    return { entries: this.entries, sizes: this.#sizes, hasLost: this.hasLost };
+  }
 
   push(entry: Entry, chars: number): void {
     this.entries.push(entry);

@@ -1,28 +1,73 @@
 // Tracks the tool calls of a session: which are open, what is known of them, and which can be cancelled.
 
-import { isObject } from "../../../base/objects.ts";
+import { isObject, optional } from "../../../base/objects.ts";
+import { anyObject, count, fields, listOf, type Shape, text } from "../../../base/shape.ts";
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate, UpdateOf } from "../../../model/update.ts";
 
 const stages = ["pending", "in_progress", "completed", "failed"];
 /** Like the index of a status that is none of these. */
 const unknown = -1;
 
+/** What is known of the tool calls of a session, as JSON. */
+export interface ToolCallsState {
+  readonly progress: Readonly<Record<string, number>>;
+  /** The open calls, and their titles. */
+  readonly open: readonly { readonly toolCallId: string; readonly title?: string }[];
+  readonly background: readonly string[];
+  readonly cancellableCalls: readonly string[];
+  readonly cancellableTerminals: readonly string[];
+  readonly details?: readonly KnownCallState[];
+}
+
+const callShape = fields({ toolCallId: text }, { title: text });
+
+export const toolCallsShape: Shape = fields(
+  {
+    progress: { type: "object", additionalProperties: { type: "integer" } },
+    open: listOf(callShape),
+    background: listOf(text),
+    cancellableCalls: listOf(text),
+    cancellableTerminals: listOf(text),
+  },
+  {
+    details: listOf(
+      fields({ toolCallId: text, fields: anyObject, content: listOf(anyObject), chars: count }),
+    ),
+  },
+);
+
 export class ToolCallTracker {
   /**
    * Every call so far, and how far it has come: a patch without a status opens a call only if it is the first about it,
    * and a late announcement must not set it back.
    */
-  readonly #progress = new Map<string, number>();
+  readonly #progress: Map<string, number>;
   /** The open calls, with their titles. */
-  readonly #open = new Map<string, string | undefined>();
-  readonly #background = new Set<string>();
-  readonly #cancellableCalls = new Set<string>();
-  readonly #cancellableTerminals = new Set<string>();
+  readonly #open: Map<string, string | undefined>;
+  readonly #background: Set<string>;
+  readonly #cancellableCalls: Set<string>;
+  readonly #cancellableTerminals: Set<string>;
   readonly #details: KnownToolCalls | undefined;
 
-  /** `keepsDetails`: for a policy, which decides by all that is known of a call. */
-  constructor({ keepsDetails }: { readonly keepsDetails: boolean }) {
-    this.#details = keepsDetails ? new KnownToolCalls() : undefined;
+  /** `keepsDetails`: for a policy, which decides by all that is known of a call. `state`: goes on from there. */
+  constructor({ keepsDetails }: { readonly keepsDetails: boolean }, state?: ToolCallsState) {
+    this.#progress = new Map(Object.entries(state?.progress ?? {}));
+    this.#open = new Map(state?.open.map(({ toolCallId, title }) => [toolCallId, title]));
+    this.#background = new Set(state?.background);
+    this.#cancellableCalls = new Set(state?.cancellableCalls);
+    this.#cancellableTerminals = new Set(state?.cancellableTerminals);
+    this.#details = keepsDetails ? new KnownToolCalls(state?.details) : undefined;
+  }
+
+  get state(): ToolCallsState {
+    return {
+      progress: Object.fromEntries(this.#progress),
+      open: [...this.#open].map(([toolCallId, title]) => ({ toolCallId, ...optional({ title }) })),
+      background: [...this.#background],
+      cancellableCalls: [...this.#cancellableCalls],
+      cancellableTerminals: [...this.#cancellableTerminals],
+      ...optional({ details: this.#details?.state }),
+    };
   }
 
   /** `chars` is the size of the message that brought the update. */
@@ -137,9 +182,22 @@ interface KnownCall {
   chars: number;
 }
 
+type KnownCallState = Readonly<KnownCall> & { readonly toolCallId: string };
+
 export class KnownToolCalls {
   readonly #calls = new Map<string, KnownCall>();
   #chars = 0;
+
+  constructor(state: readonly KnownCallState[] = []) {
+    for (const { toolCallId, ...call } of state) {
+      this.#calls.set(toolCallId, call);
+      this.#chars += call.chars;
+    }
+  }
+
+  get state(): readonly KnownCallState[] {
+    return [...this.#calls].map(([toolCallId, call]) => ({ toolCallId, ...call }));
+  }
 
   patch(update: ToolCallUpdate, chars: number): void {
     const { toolCallId, content } = update;

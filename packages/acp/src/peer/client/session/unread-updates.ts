@@ -35,7 +35,8 @@ const takenText = {
     "you await, or use session.onUpdate",
 };
 
-interface Unread {
+/** An update that waits for a loop, and the size of the message that brought it. */
+export interface Unread {
   readonly update: SessionUpdate;
   readonly chars: number;
 }
@@ -49,8 +50,14 @@ export class UnreadUpdates {
   /** Why no iterator may begin. */
   #taken: "iterated" | "awaited" | undefined;
 
-  constructor(limits: UnreadLimits) {
+  constructor(limits: UnreadLimits, waiting: readonly Unread[] = []) {
     this.#limits = limits;
+    for (const { update, chars } of waiting) this.push(update, chars);
+  }
+
+  /** What no loop has read yet. */
+  get waiting(): readonly Unread[] {
+    return this.#queue.slice(this.#head);
   }
 
   /** An iterator begins. Throws a TypeError for a second one, and after `forgo`. */
