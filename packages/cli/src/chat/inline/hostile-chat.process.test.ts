@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SessionView } from "@parley/acp/view";
-import { gitBranch } from "../../../../client/src/host/git-branch.ts";
 import { chatHome, patience } from "../../../test/support/chat-probe.ts";
 import { faceWith, keys } from "../../../test/support/face-probe.ts";
 import { SessionReview } from "../review/session-review.ts";
@@ -41,20 +40,6 @@ test("TH5 an agent cannot change the output of a command of the user", patience,
   assert.ok(
     known.every((id) => !Array.from({ length: before + 1 }, (_, at) => `parley-shell-${at}`).includes(id)),
   );
-});
-
-test("the branch of a folder whose HEAD never ends is not waited for", patience, () => {
-  const folder = mkdtempSync(join(tmpdir(), "parley-branch-"));
-  try {
-    mkdirSync(join(folder, "pipe", ".git"), { recursive: true });
-    execFileSync("mkfifo", [join(folder, "pipe", ".git", "HEAD")]);
-    assert.equal(gitBranch(join(folder, "pipe")), undefined);
-    mkdirSync(join(folder, "zero", ".git"), { recursive: true });
-    symlinkSync("/dev/zero", join(folder, "zero", ".git", "HEAD"));
-    assert.equal(gitBranch(join(folder, "zero")), undefined);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 });
 
 test(

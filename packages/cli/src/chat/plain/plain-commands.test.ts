@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Conversation } from "@parley/client/conversation";
-import { WaitingPrompts } from "../../../../client/src/host/waiting-prompts.ts";
 import type { Conversations, SessionTarget } from "../conversation/conversations.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import type { LineInput } from "./typed-lines.ts";
 
 /** Commands over a session whose prompts wait, with a user who answers like this. */
 function commands(answers: string[], found: readonly SessionTarget[] = []) {
-  const queue = new WaitingPrompts();
-  for (const text of ["one", "two", "three"]) queue.add({ id: text, text, input: { text } });
+  let queue = ["one", "two", "three"].map((text) => ({ id: text, text }));
   const session = {
     cwd: "/here",
     phase: "ready",
@@ -18,12 +16,20 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
       { name: "plan", description: "make a plan" },
       { name: "undo", description: "theirs" },
     ],
-    send: ({ text }: { readonly text: string }) => queue.add({ id: text, text, input: { text } }),
+    send: ({ text }: { readonly text: string }) => queue.push({ id: text, text }),
     get queue() {
-      return queue.list;
+      return queue;
     },
-    moveQueued: (id: string, by: number) => queue.move(id, by),
-    unqueue: async (id: string) => queue.take(id),
+    moveQueued: (id: string, by: number) => {
+      const at = queue.findIndex((each) => each.id === id);
+      const moved = queue.slice(at, at + 1);
+      queue = queue.toSpliced(at, 1).toSpliced(at + by, 0, ...moved);
+    },
+    unqueue: async (id: string) => {
+      const found = queue.find((each) => each.id === id);
+      queue = queue.filter((each) => each !== found);
+      return found && { text: found.text };
+    },
   } as unknown as Conversation; // what is used
   const opened: SessionTarget[] = [];
   let asked = 0;
@@ -52,7 +58,7 @@ function commands(answers: string[], found: readonly SessionTarget[] = []) {
     say: (text) => said.push(text),
     leave: () => undefined,
   });
-  const waiting = () => queue.list.map(({ text }) => text).join(" ");
+  const waiting = () => queue.map(({ text }) => text).join(" ");
   return { plain, said, waiting, opened, asked: () => asked };
 }
 
