@@ -6,6 +6,7 @@ export type {
   ConversationOptions,
   OpenQuestion,
 } from "./conversation/conversation.ts";
+export { hostWords } from "./conversation/host-words.ts";
 export { modelWait } from "./conversation/model-wait.ts";
 export { openConversation } from "./conversation/open-conversation.ts";
 export { parentCallOf } from "./conversation/parent-call.ts";

@@ -42,7 +42,9 @@ export interface LiveAgentOptions {
   /** How long the agent may take to end a cancelled turn before it is ended. */
   readonly cancelTimeoutMs: number;
   /** Whether its stderr is shown anyway. */
-  readonly isStderrShown: boolean;
+  readonly isStderrShown?: boolean;
+  /** How late the end of its text may be. Default: as it is known of this agent. */
+  lateMs?(running: ManagedConnection): number;
   /** Unstable features of the protocol that the caller can show. */
   readonly unstable?: UnstableFeatures;
   /** Custom data of the client's capabilities. */
@@ -76,8 +78,6 @@ export class LiveAgent implements HostedAgent {
   #running: ManagedConnection | undefined;
   #tools: GivenTools | undefined;
   #workspaceRules: TrustedSettings["rules"] = [];
-  /** What the user said beside a no, by session. */
-  readonly #unsaid = new Map<string, string[]>();
 
   constructor(given: LiveAgentOptions) {
     this.#given = given;
@@ -99,7 +99,15 @@ export class LiveAgent implements HostedAgent {
   }
 
   get lateMs(): number {
-    return this.#target.entry.traits?.lateMs ?? 0;
+    const { lateMs } = this.#given;
+    if (lateMs !== undefined && this.#running !== undefined) return lateMs(this.#running);
+    // version 2 reports the end of a turn after its updates
+    return this.#running?.edition === "v2" ? 0 : (this.#target.entry.traits?.lateMs ?? 0);
+  }
+
+  /** Our own agent reads the words in the answer. */
+  get readsWords(): boolean {
+    return this.isOwn;
   }
 
   /** Undefined before it has started. */
@@ -119,7 +127,7 @@ export class LiveAgent implements HostedAgent {
 
   /** Rejects with a LiveError, or with a CommandError for a wrong rule. */
   async start(): Promise<ManagedConnection> {
-    const { options, target, secrets, history, asker, isStderrShown } = this.#given;
+    const { options, target, secrets, history, asker, isStderrShown = false } = this.#given;
     const { policy, allow, ask, deny, env } = options;
     // an invalid rule is reported before anything starts
     const rules = configuredRules({ policy, allow, ask, deny });
@@ -219,14 +227,6 @@ export class LiveAgent implements HostedAgent {
     return { session, isResumed: true, recorder: this.#recordings?.of(session.sessionId) };
   }
 
-  /** What the user said beside a no, for an agent that has no place for it in the answer. */
-  takeUnsaid(sessionId: string): string | undefined {
-    const said = this.#unsaid.get(sessionId) ?? [];
-    this.#unsaid.delete(sessionId);
-    // our own agent reads the words in the answer
-    return said.length === 0 || this.isOwn ? undefined : said.join("\n");
-  }
-
   async close(): Promise<void> {
     await this.#running?.close();
     await this.#recordings?.finish();
@@ -303,15 +303,7 @@ export class LiveAgent implements HostedAgent {
         env: entry.transport === "stdio" ? agentEnvironment(entry, process.env) : undefined,
       }),
     });
-    this.#gate.gate.onDecision((decision) => {
-      const { summary, said, subjects, sessionId } = decision;
-      // what an agent has us do is refused with the words; a question of its own has no place for them
-      if (said !== undefined && subjects[0]?.origin === "claim") {
-        const words = `About "${summary}", which I did not allow: ${said}`;
-        this.#unsaid.set(sessionId, [...(this.#unsaid.get(sessionId) ?? []), words]);
-      }
-      this.#given.onDecision(decision);
-    });
+    this.#gate.gate.onDecision((decision) => this.#given.onDecision(decision));
     return this.#gate;
   }
 

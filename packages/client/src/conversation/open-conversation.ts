@@ -6,23 +6,20 @@ import type { JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
 import type { Conversation, ConversationEvent, ConversationOptions, OpenQuestion } from "./conversation.ts";
+import { hostWords } from "./host-words.ts";
 import { LinkFollower } from "./link-follower.ts";
 import { parentCallOf } from "./parent-call.ts";
 import { type SafeTexts, safeStatus, unchanged } from "./safe-status.ts";
-import {
-  type Answers,
-  type ChatInput,
-  type CommandContent,
-  type CommandKind,
-  type HostQuestion,
-  type Notice,
-  noticeEntry,
-  type SessionLink,
-  type SessionStatus,
-  type StatusPatch,
-  type TailEvent,
-  type TurnSummary,
-  turnEntry,
+import type {
+  Answers,
+  ChatInput,
+  CommandContent,
+  CommandKind,
+  HostQuestion,
+  SessionLink,
+  SessionStatus,
+  StatusPatch,
+  TailEvent,
 } from "./session-link.ts";
 
 /** The history has the rest of a longer session. */
@@ -301,19 +298,19 @@ class FollowedSession implements Conversation {
 
   #entry(entry: Entry, isPast: boolean): void {
     applyEntry(this.#view, entry);
-    if (entry.kind === "extension" && (entry.name === noticeEntry || entry.name === turnEntry)) {
+    const words = hostWords(entry);
+    if (words !== undefined) {
       // what was told before is over
-      if (!isPast) this.#told(entry.name, entry.value);
+      if (!isPast) this.#told(words);
       return;
     }
     for (const listener of this.#entryListeners) listener(entry);
     this.#emit({ kind: "entries" });
   }
 
-  /** as: only a host writes these entries. */
-  #told(name: string, value: JsonValue): void {
-    if (name === turnEntry) return this.#emit({ kind: "turn", summary: value as unknown as TurnSummary });
-    const notice = value as unknown as Notice;
+  #told(words: NonNullable<ReturnType<typeof hostWords>>): void {
+    if (words.kind === "turn") return this.#emit(words);
+    const { notice } = words;
     this.#emit({ kind: "notice", notice: { ...notice, text: this.#safe.text(notice.text) } });
   }
 
@@ -343,7 +340,9 @@ class FollowedSession implements Conversation {
   #question(data: HostQuestion): OpenQuestion {
     const answer = (given: Answers[keyof Answers]): void =>
       this.#do("answer", { questionId: data.id, answer: given });
-    const lines = data.kind === "confirm" ? { lines: data.lines.map((line) => this.#safe.line(line)) } : {};
+    // each line keeps its indent, which says what belongs together
+    const safe = (line: string) => line.replace(/[^ ].*/s, (words) => this.#safe.line(words));
+    const lines = data.kind === "confirm" ? { lines: data.lines.map(safe) } : {};
     // as: the answer belongs to the kind of the question
     return { ...data, ...lines, ...optional({ from: this.#subagent(data) }), answer } as OpenQuestion;
   }

@@ -1,6 +1,7 @@
 // The seam between a session host and a conversation: commands go in, and everything that is shown comes out.
 
 import type {
+  ContentBlock,
   EditionName,
   ElicitationRequest,
   ElicitationResponse,
@@ -169,6 +170,8 @@ export interface ChatInput {
   readonly text: string;
   /** Images that were pasted, in the order of their marks `[image N]` in the text. */
   readonly images?: readonly PastedImage[];
+  /** What is sent, if it was prepared already. Default: the text with its mentions, and the images. */
+  readonly content?: readonly ContentBlock[];
 }
 
 /** An image that was pasted. */

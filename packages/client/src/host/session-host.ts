@@ -23,9 +23,11 @@ import { CommandKeys } from "./command-keys.ts";
 import { gitBranch } from "./git-branch.ts";
 import { HostQuestions } from "./host-questions.ts";
 import { HostTails } from "./host-tails.ts";
+import type { LateUpdates } from "./late-updates.ts";
 import { ResentPrompts } from "./resent-prompts.ts";
 import type { KnownSession, OpenedSession, SessionAgent, SessionHostOptions } from "./session-agent.ts";
-import { SessionTurns, type TurnChanges } from "./session-turns.ts";
+import { SessionTurns } from "./session-turns.ts";
+import type { TurnChanges } from "./turn-review.ts";
 
 const defaultKeptChars = 8 * 1024 * 1024;
 
@@ -70,6 +72,11 @@ export class SessionHost implements SessionLink {
       waitedMs: () => this.asked.waitedMs,
       notice: (level, text) => this.notice(level, text),
       crashed: (error) => this.#failed("crashed", error),
+      unanswered: (error, isShown) => {
+        if (given.unanswered !== undefined) given.unanswered(error);
+        else if (!isShown) this.notice("error", error instanceof Error ? error.message : String(error));
+      },
+      isOthers: given.isOthers,
       ended: (summary) => {
         this.#progress = undefined;
         this.#branch = gitBranch(this.#cwd);
@@ -222,6 +229,11 @@ export class SessionHost implements SessionLink {
     await this.#opened?.stored?.();
   }
 
+  /** What has come after the end of a turn. Undefined before the first prompt. */
+  get late(): Pick<LateUpdates, "hasLate" | "hasOutput"> | undefined {
+    return this.#turns.late;
+  }
+
   /** Whether nothing was said yet. */
   get isEmpty(): boolean {
     return this.#isEmpty;
@@ -267,6 +279,7 @@ export class SessionHost implements SessionLink {
 
   /** What the agent says. */
   heard(entry: Entry): void {
+    if (this.#turns.isOthers(entry)) return;
     this.#progress = undefined;
     this.#turns.heard(entry);
     this.#entry(entry, false);

@@ -14,19 +14,9 @@ import type { ManagedPrompt } from "../managed/managed-prompt.ts";
 import type { ManagedSession } from "../managed/managed-session.ts";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
 import type { LateUpdates } from "./late-updates.ts";
-import type { SessionAgent } from "./session-agent.ts";
+import type { SessionAgent, SessionHostOptions } from "./session-agent.ts";
+import type { TurnChanges } from "./turn-review.ts";
 import { WaitingPrompts } from "./waiting-prompts.ts";
-
-/** Finds out what a turn changed. */
-export interface TurnChanges {
-  /** `prompt` is what the turn is called. */
-  begin(prompt: string): Promise<void>;
-  /** A file is about to be written. It never rejects. */
-  protect(path: string): Promise<void>;
-  end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
-  /** For the agent, with the next prompt: what the user took back. Given once. */
-  takeReport(): AttachedText | undefined;
-}
 
 /** What turns need of their session. */
 export interface TurnHost {
@@ -41,6 +31,10 @@ export interface TurnHost {
   /** The agent has ended, and was not started again. */
   crashed(error: unknown): Promise<void>;
   ended(summary: TurnSummary): void;
+  /** Why a prompt has no answer. `isShown`: the session shows it anyway. */
+  unanswered(error: unknown, isShown: boolean): void;
+  /** Whether somebody else asked for it. Absent: everything is shown, and all work is a turn. */
+  readonly isOthers?: SessionHostOptions["isOthers"];
 }
 
 /** The agent works, or waits for an answer. */
@@ -60,6 +54,7 @@ export class SessionTurns {
   #turn: RunningTurn | undefined;
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
+  #lastPrompt: ManagedPrompt | undefined;
   /** Whether the agent has worked on the prompt. */
   #hasBegun = false;
   /** How the agent's last work ended, as it said itself. */
@@ -98,6 +93,16 @@ export class SessionTurns {
   /** What the agent does not have yet: the prompt that is being prepared, and those that wait. */
   get unsent(): readonly string[] {
     return [...this.#preparing, ...this.steering, ...this.#queue.list.map(({ text }) => text)];
+  }
+
+  /** What has come after the end of a turn. Undefined before the first prompt. */
+  get late(): Pick<LateUpdates, "hasLate" | "hasOutput"> | undefined {
+    return this.#late;
+  }
+
+  /** Whether the agent says it to somebody else. */
+  isOthers(entry: Entry): boolean {
+    return entry.kind === "update" && this.#host.isOthers?.(entry.update, this.#lastPrompt) === true;
   }
 
   /** The agent has sent something. */
@@ -247,13 +252,17 @@ export class SessionTurns {
   pump(): void {
     const ready = this.#host.ready();
     if (this.#turn !== undefined || ready === undefined) return;
-    const isWorking = workStates.has(ready.session.state);
+    const isWorking = this.#worksWithoutPrompt(ready);
     const input = isWorking ? undefined : this.#queue.next();
     if (input === undefined && !isWorking) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
     this.#preparing = this.#sending = input === undefined ? [] : [input.text];
     this.#host.changed();
     this.#end = this.#run(input, ready);
+  }
+
+  #worksWithoutPrompt({ session }: Ready): boolean {
+    return this.#host.isOthers === undefined && workStates.has(session.state);
   }
 
   #queueChanged(): void {
@@ -299,10 +308,10 @@ export class SessionTurns {
   }
 
   /** Waits until the agent is idle and has nothing left to do: it may begin with a message where it ended the work before. */
-  async #restOfWork({ session }: Ready): Promise<PromptResult | undefined> {
+  async #restOfWork(ready: Ready): Promise<PromptResult | undefined> {
     let hasWorked = false;
     // a state that nobody knows begins nothing, and ends nothing
-    const works = () => workStates.has(session.state) || (hasWorked && session.state !== "idle");
+    const works = () => this.#worksWithoutPrompt(ready) || (hasWorked && ready.session.state !== "idle");
     while (this.#steered.size > 0 || works()) {
       hasWorked = true;
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -329,41 +338,32 @@ export class SessionTurns {
     if (isTaken(error)) {
       // it goes on elsewhere, which the session says
       this.#queue.hold();
+      this.#host.unanswered(error, true);
       return { stopReason: "cancelled" };
     }
     const hasEnded = isCrash(error);
-    if (!hasEnded && !isUnsent(error)) {
-      this.#complain(error);
-      return undefined;
-    }
+    this.#host.unanswered(error, hasEnded);
+    if (!hasEnded && !isUnsent(error)) return undefined;
     // the agent has done nothing about it: it can be sent again
     if (!this.#hasBegun && input !== undefined) this.#queue.addFirst(input);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
     if (hasEnded) await this.#host.crashed(error);
-    else this.#complain(error);
     return undefined;
   }
 
   async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
     if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
-    const { lateMs } = ready.agent;
-    const late = lateMs === 0 ? undefined : await this.#lateUpdates();
-    late?.begin();
+    this.#late ??= ready.agent.lateUpdates();
+    this.#late.begin();
     const prompt = ready.session.prompt(content);
-    this.#prompt = prompt;
+    this.#prompt = this.#lastPrompt = prompt;
     this.#prepared();
     const result = await prompt.result;
-    // version 2 reports the end of a turn after its updates
-    if (ready.agent.facts.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
+    // some agents send the end of their text after their answer; the next prompt would come between
+    const { lateMs } = ready.agent;
+    if (lateMs > 0) await this.#late.settled({ lateMs, signal: prompt.signal });
     return result;
-  }
-
-  /** Some agents send the end of their text after their answer; the next prompt would come between. */
-  async #lateUpdates(): Promise<LateUpdates> {
-    const { LateUpdates } = await import("./late-updates.ts");
-    this.#late ??= new LateUpdates();
-    return this.#late;
   }
 
   /** The agent has it, or it could not be sent. */

@@ -14,11 +14,13 @@ export interface BuiltPrompt {
 
 /** `told` follows the text, so that a command of the agent stays the first word. */
 export async function promptBlocks(
-  { text, images = [] }: ChatInput,
+  { text, images = [], content: prepared }: ChatInput,
   told: readonly AttachedText[],
   { cwd, accepts }: { readonly cwd: string; readonly accepts: AcceptedContent },
 ): Promise<BuiltPrompt> {
-  const { content, notes } = await promptContent({ text, attached: told }, { cwd, accepts });
+  const given = prepared === undefined ? text : "";
+  const { content: built, notes } = await promptContent({ text: given, attached: told }, { cwd, accepts });
+  const content = [...(prepared ?? []), ...built];
   if (images.length === 0) return { content, notes };
   if (!accepts.image) {
     const what = images.length === 1 ? "the image is" : `${images.length} images are`;
