@@ -378,6 +378,7 @@ export class SessionTurns {
     { agent, session }: Ready,
     told: readonly AttachedText[],
   ): Promise<readonly ContentBlock[]> {
+    if (input.content !== undefined && told.length === 0) return input.content;
     const { promptBlocks } = await import("../prompt-input/prompt-blocks.ts");
     const accepts = agent.connection?.capabilities;
     if (accepts === undefined) throw new Error("the agent has not been started");
