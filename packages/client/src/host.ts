@@ -17,6 +17,7 @@ export type {
   SentPrompt,
   SessionAgent,
   SessionHostOptions,
+  StoredSession,
 } from "./host/session-agent.ts";
 export { isTaken } from "./host/session-end.ts";
 export { SessionHost } from "./host/session-host.ts";

@@ -1,34 +1,9 @@
 // The agent of a session: found by the options of the command, run by a host, and asked to open the session.
 
-import type { Entry } from "@parley/acp";
-import {
-  AgentHost,
-  type AgentHostOptions,
-  type KnownSession,
-  type OpenedSession,
-  type SessionHost,
-} from "@parley/client/host";
-import type { SecretsLoader } from "../settings/known-secrets.ts";
+import { AgentHost, type KnownSession, type SessionHost } from "@parley/client/host";
 import { type AgentTarget, agentTarget } from "./agent-target.ts";
-import { checkNew, claimKnown, type HistoryOpener } from "./history-opener.ts";
-import { LiveAgent, type LiveAgentOptions, type LiveAgentSession } from "./live-agent.ts";
-import type { LiveOptions } from "./live-options.ts";
-
-export interface HostOptions {
-  readonly options: LiveOptions;
-  readonly secrets: SecretsLoader;
-  readonly history: HistoryOpener | undefined;
-}
-
-/** How a front end runs an agent. */
-export interface AgentUse
-  extends AgentHostOptions,
-    Pick<LiveAgentOptions, "cancelTimeoutMs" | "isStderrShown" | "unstable" | "_meta" | "kill" | "lateMs"> {
-  /** Whether nobody can be asked. */
-  readonly isAlone?: boolean;
-  /** Aborts starting it. */
-  readonly stopping?: AbortSignal;
-}
+import { checkNew, claimKnown } from "./history-opener.ts";
+import { type AgentUse, type HostOptions, LiveAgent, type LiveAgentSession } from "./live-agent.ts";
 
 /** Finds the agent and the session; nothing is started. `warn` is told about unknown names. Throws a CommandError. */
 export async function findTarget(
@@ -44,22 +19,9 @@ export function hostedAgent(
   given: HostOptions,
   target: AgentTarget,
   first: SessionHost,
-  { isAlone = false, stopping, ...use }: AgentUse,
+  use: AgentUse,
 ): AgentHost<LiveAgent> {
-  const host = new AgentHost(
-    ({ warn, asker, askTrust, signal, ...ways }) =>
-      new LiveAgent({
-        ...given,
-        ...use,
-        ...ways,
-        target,
-        asker: isAlone ? undefined : asker,
-        askTrust: isAlone ? undefined : askTrust,
-        signal: stopping === undefined ? signal : AbortSignal.any([signal, stopping]),
-        notice: warn,
-      }),
-    use,
-  );
+  const host = new AgentHost((ways) => new LiveAgent({ ...given, ...use, ...ways, target }), use);
   host.join(first);
   return host;
 }
@@ -84,21 +46,6 @@ export async function openTarget(
   replays = false,
 ): Promise<LiveAgentSession> {
   const opened = await agent.open((entry) => session.heard(entry), { name, replays });
-  if (name !== undefined && agent.target.known === undefined) await checkNew(opened.recorder, name);
+  if (name !== undefined && agent.target.known === undefined) await checkNew(opened.recording, name);
   return opened;
-}
-
-export function openedBy(
-  agent: AgentHost<LiveAgent>,
-  { session, recorder }: LiveAgentSession,
-): OpenedSession {
-  return {
-    agent,
-    session,
-    historyId: recorder?.id,
-    ...(recorder && {
-      record: (entry: Entry) => recorder.entry(entry),
-      stored: () => recorder.stored(),
-    }),
-  };
 }

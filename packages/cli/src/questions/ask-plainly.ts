@@ -2,9 +2,10 @@
 
 import type { Conversation, OpenQuestion } from "@parley/client/conversation";
 import { loginAsker } from "../agents/login-asker.ts";
+import { askYesOrNo } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { escapedLine, safeLine } from "../terminal/sanitise.ts";
-import { askElicitation, type Questions } from "./elicitation-questions.ts";
+import { safeLine } from "../terminal/sanitise.ts";
+import { askElicitation } from "./elicitation-questions.ts";
 import { askPermission } from "./permission-question.ts";
 
 export interface PlainTerminal {
@@ -25,12 +26,7 @@ export async function askPlainly(
   { lines, paint, write }: PlainTerminal,
   over: AbortSignal,
 ): Promise<void> {
-  const either = (other: AbortSignal | undefined) =>
-    other === undefined ? over : AbortSignal.any([over, other]);
-  const questions = {
-    ask: (text: string, other?: AbortSignal) => lines.ask(text, either(other)),
-    write,
-  };
+  const questions = { ask: (text: string) => lines.ask(text, over), write };
   const agent = question.from ?? session.agent.asker;
   if (question.from !== undefined)
     write(`${paint("dim", `${question.from}, started by ${session.agent.name}, asks:`)}\n`);
@@ -55,20 +51,10 @@ export async function askPlainly(
       );
     case "confirm": {
       write(`${question.lines.join("\n")}\n`);
-      return question.answer(await confirmed(question.ask, questions));
+      return question.answer(await askYesOrNo(question.ask, questions));
     }
     default:
       return question satisfies never;
-  }
-}
-
-/** The end of the input is a no, and a typo is neither. */
-async function confirmed(what: string, { ask, write }: Questions): Promise<boolean> {
-  for (;;) {
-    const answer = (await ask(`  ${what} [y/N] `))?.trim().toLowerCase();
-    if (answer === "y" || answer === "yes") return true;
-    if (answer === undefined || answer === "" || answer === "n" || answer === "no") return false;
-    write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type y or n\n`);
   }
 }
 

@@ -17,16 +17,9 @@ import { CommandError } from "../command/command.ts";
 import { agentFacts } from "../live/agent-facts.ts";
 import type { AgentTarget } from "../live/agent-target.ts";
 import { type HistoryOpener, historyOpener } from "../live/history-opener.ts";
-import {
-  type AgentUse,
-  findTarget,
-  foundBy,
-  hostedAgent,
-  openedBy,
-  openTarget,
-} from "../live/hosted-agent.ts";
+import { findTarget, foundBy, hostedAgent, openTarget } from "../live/hosted-agent.ts";
 import { LateHabit } from "../live/late-habit.ts";
-import { type LiveAgent, type LiveAgentSession, modeOf } from "../live/live-agent.ts";
+import { type AgentUse, type LiveAgent, type LiveAgentSession, modeOf } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
 import { describeAgent, isRemote, liveErrorFrom, serverOf } from "../live/start-session.ts";
 import { SlowReader } from "../printers/output.ts";
@@ -178,7 +171,7 @@ export class PromptRun {
       const content = await this.#content(text, this.#target, running.capabilities);
       const opened = await openTarget(host, session, options.session);
       this.#opened = { agent, running, session: opened, input: { text: text.text, content } };
-      return openedBy(host, opened);
+      return { agent: host, ...opened };
     } catch (error) {
       this.#ended.reject(error);
       throw error;
@@ -223,12 +216,12 @@ export class PromptRun {
     };
   }
 
-  async #started({ agent, running, session: { session, isResumed, recorder } }: Opened): Promise<void> {
+  async #started({ agent, running, session: { session, isResumed, recording } }: Opened): Promise<void> {
     const { known, listed, entry, cwd, note } = agent.target;
     this.#printer.started({
       ...describeAgent(running, entry.name),
       sessionId: session.sessionId,
-      session: recorder?.id,
+      session: recording?.id,
       name: known?.name ?? (listed === undefined ? this.#options.session : undefined),
       resumed: isResumed,
       cwd,

@@ -218,7 +218,10 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
       permission: (question) => this.#owner(question.sessionId)?.asked.permission(question),
       elicit: async (question, { signal: over, session: asking }) => {
         const of = { signal: over, sessionId: asking?.sessionId };
-        const answer = await this.#owner(asking?.sessionId)?.asked.elicitation(question, of);
+        const owner = this.#owner(asking?.sessionId);
+        const answer = await owner?.asked.elicitation(question, of);
+        if ("completed" in question && question.completed.aborted)
+          owner?.notice("info", "the agent reports that it is done");
         return answer ?? { action: "cancel" };
       },
       chooseLogin: async (methods, _agent, { why }) => {

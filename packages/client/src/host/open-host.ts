@@ -268,16 +268,7 @@ class AppAgent implements HostedAgent {
     const opened = await (known === undefined
       ? connection.newSession(place)
       : connection.resumeSession(known.agentSessionId, place));
-    const recorder = this.#recorder;
-    return {
-      agent,
-      session: opened,
-      ...optional({ historyId: recorder?.of(opened.sessionId)?.id ?? known?.id }),
-      ...(recorder && {
-        record: (entry: Entry) => recorder.entry(opened.sessionId, entry),
-        stored: async () => recorder.of(opened.sessionId)?.stored(),
-      }),
-    };
+    return { agent, session: opened, recording: this.#recorder?.of(opened.sessionId) };
   }
 
   #started(): Promise<ManagedConnection> {

@@ -44,12 +44,18 @@ export interface KnownSession {
 export interface OpenedSession {
   readonly agent: SessionAgent;
   readonly session: ManagedSession;
-  /** Its id in the history. Absent if it is not stored. */
-  readonly historyId?: string | undefined;
+  /** What stores it, with its id in the history. Absent if it is not stored. */
+  readonly recording?: StoredSession | undefined;
+}
+
+/** A session that is stored. */
+export interface StoredSession {
+  /** Its id in the history. */
+  readonly id: string | undefined;
   /** Stores an entry of the host. */
-  record?(entry: Entry): void;
+  entry(entry: Entry): void;
   /** Resolves when everything so far is stored. */
-  stored?(): Promise<void>;
+  stored(): Promise<void>;
 }
 
 /** How far a prompt is. */

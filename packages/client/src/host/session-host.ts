@@ -226,7 +226,7 @@ export class SessionHost implements SessionLink {
 
   /** Resolves when everything so far is stored. */
   async stored(): Promise<void> {
-    await this.#opened?.stored?.();
+    await this.#opened?.recording?.stored();
   }
 
   /** What has come after the end of a turn. Undefined before the first prompt. */
@@ -251,7 +251,7 @@ export class SessionHost implements SessionLink {
       const opened = await this.#given.open(this, (found) => this.#found(found));
       this.#agent = opened.agent;
       this.#opened = opened;
-      this.#historyId = opened.historyId ?? this.#historyId;
+      this.#historyId = opened.recording?.id ?? this.#historyId;
       // a copy that cannot be renamed is a copy all the same
       if (this.#given.setsTitle && this.#title) await this.rename(this.#title).catch(() => undefined);
       this.#set("ready");
@@ -304,7 +304,7 @@ export class SessionHost implements SessionLink {
   #own(body: EntryBody, status?: SessionStatus): void {
     const entry: Entry = { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
     this.#tails.entry(entry, false, status);
-    this.#opened?.record?.(entry);
+    this.#opened?.recording?.entry(entry);
   }
 
   notice(level: Notice["level"], text: string): void {

@@ -14,16 +14,8 @@ import {
 import { CommandError } from "../../command/command.ts";
 import type { AgentTarget } from "../../live/agent-target.ts";
 import { releaseKnown } from "../../live/history-opener.ts";
-import {
-  type AgentUse,
-  findTarget,
-  foundBy,
-  type HostOptions,
-  hostedAgent,
-  openedBy,
-  openTarget,
-} from "../../live/hosted-agent.ts";
-import { LiveAgent } from "../../live/live-agent.ts";
+import { findTarget, foundBy, hostedAgent, openTarget } from "../../live/hosted-agent.ts";
+import { type AgentUse, type HostOptions, LiveAgent } from "../../live/live-agent.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
 import type { ExportFormat } from "./conversations.ts";
@@ -80,10 +72,7 @@ async function openFound(
         `${agent.agent.target.entry.name} cannot copy sessions`,
         "close the session where it is open, and try again",
       );
-    return openedBy(
-      agent,
-      await agent.agent.fork(target.known?.agentSessionId ?? "", (entry) => session.heard(entry)),
-    );
+    return openCopy(agent, session, target.known?.agentSessionId ?? "");
   }
   const { listed } = await agent.agent.resolve();
   found(foundBy(agent));
@@ -92,7 +81,7 @@ async function openFound(
   const opened = await openTarget(agent, session, given.options.session, replays);
   const { note } = agent.agent.target;
   if (note !== undefined) session.notice("info", note);
-  return openedBy(agent, opened);
+  return { agent, ...opened };
 }
 
 async function openFork(
@@ -117,7 +106,15 @@ async function openFork(
       "info",
       "The agent knows the conversation that this is a copy of. It is not stored, so it cannot be shown here.",
     );
-  return openedBy(agent, await agent.agent.fork(sessionId, (entry) => session.heard(entry)));
+  return openCopy(agent, session, sessionId);
+}
+
+async function openCopy(
+  agent: AgentHost<LiveAgent>,
+  session: SessionHost,
+  of: string,
+): Promise<OpenedSession> {
+  return { agent, ...(await agent.agent.fork(of, (entry) => session.heard(entry))) };
 }
 
 function isRunHere(agent: SessionAgent | undefined): agent is AgentHost<LiveAgent> {
