@@ -33,7 +33,7 @@ export const sharedByCommands = [
   // what a conversation needs before its first paint
   {
     name: "view",
-    test: /\/acp\/src\/view\/|\/client\/src\/history\/cost-text|\/cli\/src\/(?:printers\/model-wait|live\/(?:asker-name|history-opener|live-(?:error|options))|settings\/(?:token-source|remote-address))/,
+    test: /\/acp\/src\/view\/|\/client\/src\/(?:conversation\/|history\/(?:cost-text|separate-calls)|host\/(?:command-keys|git-branch|host-|resent|session-(?:host|turns)|waiting))|\/cli\/src\/(?:printers\/model-wait|live\/(?:agent-facts|asker-name|history-opener|live-(?:error|options))|settings\/(?:token-source|remote-address))/,
     minShareCount: 2,
   },
   { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },
@@ -45,7 +45,7 @@ export const sharedByCommands = [
   { name: "secrets", test: /\/acp\/src\/redact\/|\/cli\/src\/settings\//, minShareCount: 2 },
   {
     name: "client",
-    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|live|run|sessions\/stored-sessions)/,
+    test: /\/acp\/src\/peer\/client\/|\/client\/src\/(?:agents|host|launch|managed)\/|\/cli\/src\/(?:permissions\/policy-rules|printers|live|run|sessions\/stored-sessions)/,
     minShareCount: 2,
   },
 ];

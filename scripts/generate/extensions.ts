@@ -35,7 +35,7 @@ longer sent. It is read until version 2.0.
 | name | kind | from | to | since | params | meaning |
 |---|---|---|---|---|---|---|
 ${table(true)}
-## Keys of \`_meta\`
+## Keys of \`_meta\`, and names of entries
 
 | name | where | from | to | since | value | meaning |
 |---|---|---|---|---|---|---|

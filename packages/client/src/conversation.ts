@@ -6,20 +6,19 @@ export type {
   ConversationOptions,
   OpenQuestion,
 } from "./conversation/conversation.ts";
+export { hostWords } from "./conversation/host-words.ts";
 export { modelWait } from "./conversation/model-wait.ts";
 export { openConversation } from "./conversation/open-conversation.ts";
 export { parentCallOf } from "./conversation/parent-call.ts";
 export type {
   AgentFacts,
   Answers,
-  ChatInput,
   CommandKind,
   CommandOf,
   HostQuestion,
   ModelWait,
   Notice,
   OutcomeOf,
-  PastedImage,
   QueuedPrompt,
   RunningTurn,
   SessionCommand,
@@ -32,3 +31,4 @@ export type {
   TailEvent,
   TurnSummary,
 } from "./conversation/session-link.ts";
+export type { ChatInput, PastedImage } from "./prompt-input/chat-input.ts";

@@ -14,10 +14,11 @@ export { ReadingPace } from "./host/reading-pace.ts";
 export type {
   KnownSession,
   OpenedSession,
+  SentPrompt,
   SessionAgent,
   SessionHostOptions,
+  StoredSession,
 } from "./host/session-agent.ts";
 export { isTaken } from "./host/session-end.ts";
 export { SessionHost } from "./host/session-host.ts";
-export type { TurnChanges } from "./host/session-turns.ts";
-export type { TurnReview } from "./host/turn-review.ts";
+export type { TurnChanges, TurnReview } from "./host/turn-review.ts";

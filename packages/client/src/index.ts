@@ -10,7 +10,7 @@ export type { ConnectAgentOptions, ManagedAgentEvent } from "./managed/connect-o
 export type { LoginCommand, LoginMethod, LoginVariable } from "./managed/login-method.ts";
 export type { ManagedAgent } from "./managed/managed-agent.ts";
 export { type AgentProblem, type AgentProblemKind, problemOf } from "./managed/problem.ts";
-export type { AttachedText } from "./prompt-input/attached-text.ts";
+export type { AttachedText } from "./prompt-input/chat-input.ts";
 export type { AcceptedContent } from "./prompt-input/mentioned-file.ts";
 export {
   type PromptBlocks,

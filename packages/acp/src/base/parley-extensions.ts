@@ -350,6 +350,27 @@ export function extensionIn(
 }
 
 /**
+ * Names a sentence of a session's host for the transcript.
+ *
+ * In entries of kind `extension`, from hosts to their logs and front ends, since 0.1.0: `{ level, text }`.
+ */
+export const noticeEntry = "_parley.dev/notice";
+
+/**
+ * Names the end of a turn: how it ended, how long it took, and what it changed.
+ *
+ * In entries of kind `extension`, from hosts to their logs and front ends, since 0.1.0: `{ result, durationMs, changed? }`.
+ */
+export const turnEntry = "_parley.dev/turn";
+
+/**
+ * Names an answer of the user that counts for the session, or the id of one that counts no more.
+ *
+ * In entries of kind `extension`, from hosts to their logs, since 0.1.0: `{ session, id, effect, ... }` or `{ revoke }`.
+ */
+export const grantEntry = "_parley.dev/grant";
+
+/**
  * Says that a proxy decides what is allowed. A conductor never goes on without it, and lets nothing pass when it fails.
  *
  * In `_meta` of the answer to `proxy/initialize`, from proxies to conductors, since 0.1.0: `true`.

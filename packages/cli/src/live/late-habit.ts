@@ -29,10 +29,11 @@ export class LateHabit {
     this.#isRead = spec.transport === "stdio";
   }
 
-  /** Whether text may come after the end of a turn. */
-  get mayBeLate(): boolean {
-    if (this.#lateMs !== undefined) return this.#lateMs > 0;
-    return !this.#isRead || (readCounts()[this.#key] ?? 0) < enoughRuns;
+  /** How long after the end of a turn text may come, in milliseconds. 0: none comes. */
+  get lateMs(): number {
+    if (this.#lateMs !== undefined) return this.#lateMs;
+    // nobody knows how long
+    return !this.#isRead || (readCounts()[this.#key] ?? 0) < enoughRuns ? 1 : 0;
   }
 
   /** Counts a run without late text, or begins to count again. */

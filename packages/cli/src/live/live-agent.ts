@@ -4,9 +4,8 @@ import type { Entry, UnstableFeatures } from "@parley/acp";
 import { retryKey, trustKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
-import type { ManagedAgentEvent } from "@parley/client";
 import type { AgentFacts } from "@parley/client/conversation";
-import type { HostAsker, HostedAgent } from "@parley/client/host";
+import type { AgentHostOptions, AgentWays, HostAsker, HostedAgent } from "@parley/client/host";
 import {
   type ManagedConnection,
   type ManagedSessionOptions,
@@ -15,7 +14,7 @@ import {
   type SessionRecording,
 } from "@parley/client/internal";
 import { agentEnvironment } from "@parley/client/launch";
-import type { Decision, Gate } from "@parley/client/policy";
+import type { Gate } from "@parley/client/policy";
 import type { OpenedGate } from "../permissions/open-gate.ts";
 import { configuredRules } from "../permissions/policy-rules.ts";
 import { ownVersion } from "../settings/installation.ts";
@@ -31,44 +30,48 @@ import type { LiveOptions } from "./live-options.ts";
 import { sessionFront } from "./session-front.ts";
 import { isRemote, sessionMcpServers, startAgent, type TakenSession, takeSession } from "./start-session.ts";
 
-export interface LiveAgentOptions {
+export interface HostOptions {
   readonly options: LiveOptions;
-  readonly target: AgentTarget;
   readonly secrets: SecretsLoader;
   readonly history: HistoryOpener | undefined;
-  /** Absent where nobody can be asked. */
-  readonly asker: HostAsker | undefined;
-  /** Shows the settings of the folder and asks whether the user trusts them. */
-  readonly askTrust?: ((lines: readonly string[]) => Promise<boolean>) | undefined;
+}
+
+/** How a front end runs an agent. */
+export interface AgentUse extends AgentHostOptions {
+  /** Whether nobody can be asked. */
+  readonly isAlone?: boolean;
   /** How long the agent may take to end a cancelled turn before it is ended. */
   readonly cancelTimeoutMs: number;
   /** Whether its stderr is shown anyway. */
-  readonly isStderrShown: boolean;
+  readonly isStderrShown?: boolean;
+  /** How late the end of its text may be. Default: as it is known of this agent. */
+  lateMs?(running: ManagedConnection): number;
   /** Unstable features of the protocol that the caller can show. */
   readonly unstable?: UnstableFeatures;
   /** Custom data of the client's capabilities. */
   readonly _meta?: Meta;
   /** Aborts starting it. */
-  readonly signal: AbortSignal;
+  readonly stopping?: AbortSignal;
   /** Kills it at once. */
   readonly kill?: AbortSignal;
-  notice(text: string): void;
-  /** Says what is no warning. Default: as one. */
-  tell?(text: string): void;
-  onEvent(event: ManagedAgentEvent): void;
-  onDecision(decision: Decision): void;
-  /** Called before a file is written for the agent. It must not reject. */
-  beforeWrite?(path: string): Promise<void>;
+}
+
+interface LiveAgentOptions extends HostOptions, Omit<AgentUse, keyof AgentHostOptions>, AgentWays {
+  readonly target: AgentTarget;
 }
 
 /** An open session. */
 export interface LiveAgentSession extends TakenSession {
   /** Absent if it is not stored. */
-  readonly recorder: SessionRecording | undefined;
+  readonly recording: SessionRecording | undefined;
 }
 
 export class LiveAgent implements HostedAgent {
   readonly #given: LiveAgentOptions;
+  /** Undefined where nobody can be asked. */
+  readonly #asker: HostAsker | undefined;
+  /** Aborts starting it. */
+  readonly #signal: AbortSignal;
   readonly #recordings: ReturnType<typeof recordSessions> | undefined;
   /** How to record the session that is being opened. */
   #opening: Pick<RecordingOptions, "name" | "original"> | undefined;
@@ -79,11 +82,12 @@ export class LiveAgent implements HostedAgent {
   #running: ManagedConnection | undefined;
   #tools: GivenTools | undefined;
   #workspaceRules: TrustedSettings["rules"] = [];
-  /** What the user said beside a no, by session. */
-  readonly #unsaid = new Map<string, string[]>();
 
   constructor(given: LiveAgentOptions) {
     this.#given = given;
+    const { isAlone = false, asker, signal, stopping } = given;
+    this.#asker = isAlone ? undefined : asker;
+    this.#signal = stopping === undefined ? signal : AbortSignal.any([signal, stopping]);
     this.#target = given.target;
     const { history } = given;
     this.#recordings = history && recordSessions(history.open, () => this.#recording(history));
@@ -102,7 +106,15 @@ export class LiveAgent implements HostedAgent {
   }
 
   get lateMs(): number {
-    return this.#target.entry.traits?.lateMs ?? 0;
+    const { lateMs } = this.#given;
+    if (lateMs !== undefined && this.#running !== undefined) return lateMs(this.#running);
+    // version 2 reports the end of a turn after its updates
+    return this.#running?.edition === "v2" ? 0 : (this.#target.entry.traits?.lateMs ?? 0);
+  }
+
+  /** Our own agent reads the words in the answer. */
+  get readsWords(): boolean {
+    return this.isOwn;
   }
 
   /** Undefined before it has started. */
@@ -127,7 +139,7 @@ export class LiveAgent implements HostedAgent {
 
   /** Rejects with a LiveError, or with a CommandError for a wrong rule. */
   async start(): Promise<ManagedConnection> {
-    const { options, target, secrets, history, asker, isStderrShown } = this.#given;
+    const { options, target, secrets, history, isStderrShown = false } = this.#given;
     const { policy, allow, ask, deny, env } = options;
     // an invalid rule is reported before anything starts
     const rules = configuredRules({ policy, allow, ask, deny });
@@ -140,16 +152,17 @@ export class LiveAgent implements HostedAgent {
       // writes report why it cannot be opened
       history?.open().catch(() => undefined);
     };
-    const { signal, kill, unstable, _meta, cancelTimeoutMs, notice, tell = notice } = this.#given;
+    const { kill, unstable, _meta, cancelTimeoutMs, warn, tell } = this.#given;
+    const signal = this.#signal;
     const front = await sessionFront(options, target.known, {
-      say: (text) => this.#given.notice(text),
+      say: warn,
       stderr: (text) => this.#given.onEvent({ kind: "stderr", text }),
       gated: (gate) => this.#decidesToo(gate),
       tell,
     });
     const kept = front?.sandboxRules(target.cwd) ?? [];
     const sandbox = agentSandbox(target, options, [...rules, ...kept]);
-    const tools = options.tools?.({ agent: target.entry.name, tell, notice });
+    const tools = options.tools?.({ agent: target.entry.name, tell, notice: warn });
     this.#tools = tools;
     const running = await startAgent(
       target,
@@ -160,8 +173,8 @@ export class LiveAgent implements HostedAgent {
         cwd: target.cwd,
         policy: async () => (await opening).gate,
         ...optional({
-          asker,
-          elicit: asker?.elicit,
+          asker: this.#asker,
+          elicit: this.#asker?.elicit,
           recorder: this.#recordings,
           kill,
           unstable: tools?.features(unstable) ?? unstable,
@@ -188,7 +201,7 @@ export class LiveAgent implements HostedAgent {
 
   /** Looks up the named session at the agent. */
   async resolve(): Promise<AgentTarget> {
-    const { options, history, notice } = this.#given;
+    const { options, history, warn: notice } = this.#given;
     this.#target = await resolveSession(this.#target, this.#started(), options, { history, notice });
     return this.#target;
   }
@@ -199,7 +212,7 @@ export class LiveAgent implements HostedAgent {
     how: { readonly name?: string | undefined; readonly replays?: boolean } = {},
   ): Promise<LiveAgentSession> {
     const running = this.#started();
-    const { options, notice } = this.#given;
+    const { options, warn: notice } = this.#given;
     const place = await this.#place(running, onEntry);
     const { mode, model, set } = options;
     const flags = [
@@ -218,7 +231,7 @@ export class LiveAgent implements HostedAgent {
     const { sessionId } = taken.session;
     const { known } = this.#target;
     if (known !== undefined) await this.#grants.load(this.#given.history, known, sessionId);
-    return { ...taken, recorder: this.#recordings?.of(sessionId) };
+    return { ...taken, recording: this.#recordings?.of(sessionId) };
   }
 
   /** Opens a copy of one of its sessions. */
@@ -230,15 +243,7 @@ export class LiveAgent implements HostedAgent {
       (await this.historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined);
     const place = await this.#place(running, onEntry);
     const session = await this.#recorded({ original }, () => running.forkSession(sessionId, place));
-    return { session, isResumed: true, recorder: this.#recordings?.of(session.sessionId) };
-  }
-
-  /** What the user said beside a no, for an agent that has no place for it in the answer. */
-  takeUnsaid(sessionId: string): string | undefined {
-    const said = this.#unsaid.get(sessionId) ?? [];
-    this.#unsaid.delete(sessionId);
-    // our own agent reads the words in the answer
-    return said.length === 0 || this.isOwn ? undefined : said.join("\n");
+    return { session, isResumed: true, recording: this.#recordings?.of(session.sessionId) };
   }
 
   async close(): Promise<void> {
@@ -294,7 +299,7 @@ export class LiveAgent implements HostedAgent {
 
   async #openGate(secrets: readonly string[]): Promise<OpenedGate> {
     const { openGate } = await import("../permissions/open-gate.ts");
-    const { options, target, asker, notice } = this.#given;
+    const { options, target, warn, beforeWrite } = this.#given;
     const { policy, allow, ask, deny, extraRoots } = options;
     const { entry } = target;
     this.#gate = openGate({
@@ -306,13 +311,13 @@ export class LiveAgent implements HostedAgent {
       extraRoots,
       agent: entry.name,
       isOwn: this.isOwn,
-      warn: notice,
-      beforeWrite: this.#given.beforeWrite,
+      warn,
+      beforeWrite,
       // read when the session starts, so that the agent cannot change them
       workspaceRules: () => this.#workspaceRules,
       sessionRules: (sessionId) => this.#grants.rulesOf(sessionId),
       ...optional({
-        asker,
+        asker: this.#asker,
         reviewer: options.reviewer ?? target.reviewer,
         sandbox: options.sandbox ?? target.sandbox,
         // commands of the agent get the same environment as the agent
@@ -320,13 +325,7 @@ export class LiveAgent implements HostedAgent {
       }),
     });
     this.#gate.gate.onDecision((decision) => {
-      const { summary, said, subjects, sessionId } = decision;
-      this.#grants.decided(decision, this.#recordings?.of(sessionId));
-      // what an agent has us do is refused with the words; a question of its own has no place for them
-      if (said !== undefined && subjects[0]?.origin === "claim") {
-        const words = `About "${summary}", which I did not allow: ${said}`;
-        this.#unsaid.set(sessionId, [...(this.#unsaid.get(sessionId) ?? []), words]);
-      }
+      this.#grants.decided(decision, this.#recordings?.of(decision.sessionId));
       this.#given.onDecision(decision);
     });
     return this.#gate;
@@ -343,7 +342,7 @@ export class LiveAgent implements HostedAgent {
   // ---- what a session is given
 
   async #place(running: ManagedConnection, onEntry: (entry: Entry) => void): Promise<ManagedSessionOptions> {
-    const { options, notice } = this.#given;
+    const { options, warn: notice } = this.#given;
     const { mode, model, set, mcpServers: typed } = options;
     const target = this.#target;
     const configured = [...target.mcpServers, ...(await this.#broughtServers())];
@@ -368,7 +367,7 @@ export class LiveAgent implements HostedAgent {
 
   /** An agent without support for them may still request their files. */
   #directories({ capabilities, spec }: ManagedConnection): readonly string[] {
-    const { options, notice } = this.#given;
+    const { options, warn: notice } = this.#given;
     const { extraRoots } = options;
     if (extraRoots.length === 0 || capabilities.additionalDirectories) return extraRoots;
     notice(`${spec.name} does not support additional directories; it can still request their files`);
@@ -377,11 +376,11 @@ export class LiveAgent implements HostedAgent {
 
   /** Takes the settings of the workspace into use, if the user trusts it. Returns its MCP servers. */
   async #broughtServers(): Promise<readonly McpServer[]> {
-    const { options, askTrust, notice, signal } = this.#given;
+    const { options, warn: notice } = this.#given;
     const { cwd, mcpServers } = this.#target;
     const { askedSettings } = await import("../trust/workspace-trust.ts");
-    const settings = await askedSettings(cwd, askTrust && ((lines) => this.#askTrust(lines, askTrust)));
-    signal.throwIfAborted();
+    const settings = await askedSettings(cwd, this.#asker && ((lines) => this.#askTrust(lines)));
+    this.#signal.throwIfAborted();
     this.#workspaceRules = settings.rules;
     for (const each of settings.notices) notice(each);
     if (settings.mcpServers.length === 0) return [];
@@ -389,11 +388,8 @@ export class LiveAgent implements HostedAgent {
     return usableServers(settings.mcpServers, [...options.mcpServers, ...mcpServers], notice);
   }
 
-  async #askTrust(
-    lines: readonly string[],
-    ask: (lines: readonly string[]) => Promise<boolean>,
-  ): Promise<boolean> {
+  async #askTrust(lines: readonly string[]): Promise<boolean> {
     const { streamRedactor } = await import("@parley/acp/redact");
-    return ask(streamRedactor(await this.#given.secrets()).value(lines));
+    return this.#given.askTrust(streamRedactor(await this.#given.secrets()).value(lines));
   }
 }

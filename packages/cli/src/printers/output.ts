@@ -34,10 +34,13 @@ export function bufferedOutput(stream: NodeJS.WriteStream, before: () => void = 
 /** How much may wait for the reader of our output. */
 const longestQueue = 1024 * 1024;
 
+/** A hold ends by itself if it is not repeated. */
+const holdAgainMs = 100;
+
 /** Back-pressure for a reader that is slower than the agent. */
 export class SlowReader {
   readonly #stream: NodeJS.WriteStream;
-  #isWaitedFor = false;
+  #holding: NodeJS.Timeout | undefined;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
@@ -47,15 +50,21 @@ export class SlowReader {
     return this.#stream.writableLength > longestQueue;
   }
 
-  /** Pauses the source until everything is read, if too much is waiting. */
-  pauseIfBehind(source: { pause(): void; resume(): void }): void {
-    if (this.#isWaitedFor || !this.isBehind) return;
-    this.#isWaitedFor = true;
-    source.pause();
+  /** Holds the source until everything is read, if too much is waiting. */
+  holdIfBehind(hold: (isBehind: boolean) => void): void {
+    if (this.#holding !== undefined || !this.isBehind) return;
+    hold(true);
+    this.#holding = setInterval(() => hold(true), holdAgainMs);
     this.#stream.once("drain", () => {
-      this.#isWaitedFor = false;
-      source.resume();
+      this.stop();
+      hold(false);
     });
+  }
+
+  /** Holds nothing any more. */
+  stop(): void {
+    clearInterval(this.#holding);
+    this.#holding = undefined;
   }
 }
 

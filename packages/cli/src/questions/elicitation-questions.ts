@@ -17,11 +17,8 @@ import {
   shownValue,
 } from "./form-fields.ts";
 
-/** `completed` aborts when the agent reports that the visit is complete. */
-type AskedElicitation = ShownElicitation & { readonly completed?: AbortSignal };
-
 export async function askElicitation(
-  question: AskedElicitation,
+  question: ShownElicitation,
   agent: string,
   questions: Questions,
   paint: Paint,
@@ -56,7 +53,7 @@ export function hostWarning(host: string, paint: Paint): string[] {
 
 /** The agent may never report completion, so the address can be shown again or cancelled at any time. */
 async function openAddress(
-  { host, url, completed }: Extract<AskedElicitation, { mode: "url" }>,
+  { host, url }: Extract<ShownElicitation, { mode: "url" }>,
   { ask, write }: Questions,
   paint: Paint,
 ): Promise<ElicitationResponse> {
@@ -64,11 +61,7 @@ async function openAddress(
   for (const line of [...addressLines({ host, url }, paint), ...hostWarning(host, paint)]) write(`${line}\n`);
   write("  Open it in your browser if you agree.\n");
   for (;;) {
-    const answer = await ask("  y = done, r = show it again, n = decline, c = cancel: ", completed);
-    if (completed?.aborted) {
-      write("\n  The agent reports that it is done.\n");
-      return { action: "accept" };
-    }
+    const answer = await ask("  y = done, r = show it again, n = decline, c = cancel: ");
     const [letter = ""] = answer?.trim().toLowerCase() ?? "c";
     if (letter === "y") {
       write("  If the agent does not continue, press Ctrl-C to cancel.\n");
@@ -83,7 +76,7 @@ async function openAddress(
 /** The terminal. */
 export interface Questions {
   /** Reads one line; undefined if the input ends or the question is withdrawn. */
-  ask(question: string, over?: AbortSignal): Promise<string | undefined>;
+  ask(question: string): Promise<string | undefined>;
   write(text: string): void;
 }
 

@@ -1,29 +1,32 @@
 // Runs one prompt, from the start of the agent to its end.
 
-import type { PromptResult, SessionUpdate } from "@parley/acp";
+import type { Entry, PromptResult, SessionUpdate } from "@parley/acp";
 import { isOfTurn } from "@parley/acp/internal";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
-import { eventReporter, type HostAsker, UnreadOutput } from "@parley/client/host";
+import { type ChatInput, hostWords, type Tail, type TailEvent } from "@parley/client/conversation";
 import {
-  beginsWork,
-  type ManagedConnection,
-  type ManagedPrompt,
-  type ManagedSession,
-} from "@parley/client/internal";
+  eventReporter,
+  type KnownSession,
+  type OpenedSession,
+  type SentPrompt,
+  SessionHost,
+  UnreadOutput,
+} from "@parley/client/host";
+import { beginsWork, type ManagedConnection, type ManagedSession } from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
-import { type AgentTarget, agentTarget } from "../live/agent-target.ts";
-import { askerName } from "../live/asker-name.ts";
-import { checkNew, claimKnown, type HistoryOpener, historyOpener } from "../live/history-opener.ts";
+import { agentFacts } from "../live/agent-facts.ts";
+import type { AgentTarget } from "../live/agent-target.ts";
+import { type HistoryOpener, historyOpener } from "../live/history-opener.ts";
+import { findTarget, foundBy, hostedAgent, openTarget } from "../live/hosted-agent.ts";
 import { LateHabit } from "../live/late-habit.ts";
-import { LiveAgent } from "../live/live-agent.ts";
+import type { AgentUse, LiveAgent, LiveAgentSession } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
 import { describeAgent, isRemote, liveErrorFrom, serverOf } from "../live/start-session.ts";
+import { SlowReader } from "../printers/output.ts";
 import type { RedactingPrinter } from "../printers/run-printer.ts";
 import type { SecretsLoader } from "../settings/known-secrets.ts";
-import { painter } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { droppedUpdates } from "./dropped-updates.ts";
-import { EntryForwarder } from "./entry-forwarder.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { type PromptText, readPrompt } from "./prompt-source.ts";
 import type { RunFacts } from "./run-ending.ts";
@@ -35,6 +38,14 @@ const stopMs = 3_000;
 /** How long our own agent may take to leave. */
 const ownAgentMs = 5_000;
 
+/** The agent with the session that is open there. */
+interface Opened {
+  readonly agent: LiveAgent;
+  readonly running: ManagedConnection;
+  readonly session: LiveAgentSession;
+  readonly input: ChatInput;
+}
+
 export class PromptRun {
   readonly #options: RunOptions;
   readonly #printer: RedactingPrinter;
@@ -42,19 +53,23 @@ export class PromptRun {
   readonly #secrets: SecretsLoader;
   /** Aborts when the run must end, for any reason. */
   readonly #stopping = new AbortController();
-  readonly #entries = new EntryForwarder(
-    (entry) => this.#printer.entry(entry),
-    (update) => this.#isOthers(update),
-  );
+  readonly #reader = new SlowReader(process.stdout);
   readonly #unread = new UnreadOutput();
+  readonly #host: SessionHost;
+  readonly #tail: Tail;
+  readonly #ended = Promise.withResolvers<PromptResult>();
+  /** What comes before the session is open. */
+  #early: Entry[] | undefined = [];
   #history: HistoryOpener | undefined;
   #target: AgentTarget | undefined;
   #agent: LiveAgent | undefined;
-  #prompt: ManagedPrompt | undefined;
-  #continues = false;
+  #opened: Opened | undefined;
+  #stopAsking: () => void = () => undefined;
   #isModeAsking = false;
   /** A remote agent cannot be reached at the moment. */
   #isCut = false;
+  /** The prompt is on its way or at work. */
+  #isAtWork = false;
   #outcome: PromptResult | undefined;
   #timedOutMs: number | undefined;
 
@@ -68,6 +83,19 @@ export class PromptRun {
     this.#options = options;
     this.#printer = printer;
     this.#interrupts = interrupts;
+    this.#host = new SessionHost({
+      cwd: options.cwd,
+      agent: agentFacts(options, undefined),
+      // it is followed from the beginning, and never cut
+      keptChars: 0,
+      open: (session, found) => this.#open(session, found),
+      problem: async (error) => ({ message: error instanceof Error ? error.message : String(error) }),
+      unanswered: (error) => this.#ended.reject(error),
+      isOthers: (update, last) => this.#isOthers(update, last),
+    });
+    this.#tail = this.#host.tail(undefined, (event) => this.#heard(event));
+    // awaited with the prompt; the agent may fail first
+    this.#ended.promise.catch(() => undefined);
   }
 
   async run(): Promise<RunFacts> {
@@ -87,9 +115,10 @@ export class PromptRun {
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();
-      this.#entries.stop();
-      await this.#agent?.close();
-      this.#entries.end();
+      this.#readOn();
+      await this.#host.close();
+      this.#stopAsking();
+      this.#tail.stop();
       await this.#history?.close();
     }
     for (const line of this.#unread.lines) this.#printer.notice(line);
@@ -109,33 +138,48 @@ export class PromptRun {
   }
 
   async #work(): Promise<void> {
-    const notice = (text: string) => this.#printer.notice(text);
-    const reading = readPrompt(this.#options.prompt, notice, this.#stopping.signal);
-    // awaited below; the agent may fail first
-    reading.catch(() => undefined);
-    if (this.#options.keepsHistory) this.#history = historyOpener(notice, this.#secrets);
-    const chosen = await agentTarget(this.#options, this.#history);
-    this.#target = chosen;
-    if (chosen.known !== undefined) await claimKnown(this.#history, chosen.known, this.#options.takesOver);
-    const [input, { agent, running }] = await Promise.all([reading, this.#start(chosen)]);
-    const target = await agent.resolve();
-    this.#target = target;
-    this.#continues = target.known !== undefined || target.listed !== undefined;
-    const content = await this.#content(input, target, running.capabilities);
-    const session = await this.#session(agent, running);
+    await this.#host.start();
+    if (this.#opened === undefined) return void (await this.#ended.promise);
+    const { agent, running, session, input } = this.#opened;
+    await this.#started(this.#opened);
     this.#stopping.signal.throwIfAborted();
-    this.#isModeAsking = agent.isOwn && modeOf(session) === "ask";
-    await this.#answer(agent, running, session.prompt(content));
-    for (;;) {
-      const text = agent.takeUnsaid(session.sessionId);
-      if (text === undefined || this.#stopping.signal.aborted) break;
-      await this.#answer(agent, running, session.prompt([{ type: "text", text }]));
-    }
+    this.#isModeAsking = agent.isOwn && modeOf(session.session) === "ask";
+    this.#printer.progress("waiting for the agent");
+    await this.#host.submit({ kind: "prompt", key: crypto.randomUUID(), input });
+    this.#outcome = await this.#ended.promise;
     await this.#finish(agent, running);
   }
 
-  /** Starts the agent. */
-  async #start(target: AgentTarget): Promise<{ agent: LiveAgent; running: ManagedConnection }> {
+  /** Called by the host. */
+  async #open(session: SessionHost, found: (known: KnownSession) => void): Promise<OpenedSession> {
+    try {
+      const options = this.#options;
+      const notice = (text: string) => this.#printer.notice(text);
+      const reading = readPrompt(options.prompt, notice, this.#stopping.signal);
+      // awaited below; the agent may fail first
+      reading.catch(() => undefined);
+      if (options.keepsHistory) this.#history = historyOpener(notice, this.#secrets);
+      const given = { options, secrets: this.#secrets, history: this.#history };
+      this.#target = await findTarget(given);
+      const host = hostedAgent(given, this.#target, session, await this.#use(session));
+      const { agent } = host;
+      this.#agent = agent;
+      found(foundBy(host));
+      const [text, running] = await Promise.all([reading, agent.start()]);
+      this.#target = await agent.resolve();
+      found(foundBy(host));
+      const content = await this.#content(text, this.#target, running.capabilities);
+      const opened = await openTarget(host, session, options.session);
+      this.#opened = { agent, running, session: opened, input: { text: text.text, content } };
+      return { agent: host, ...opened };
+    } catch (error) {
+      this.#ended.reject(error);
+      throw error;
+    }
+  }
+
+  /** How the agent is run. */
+  async #use(session: SessionHost): Promise<AgentUse> {
     const { showsStderr, format, timeoutMs } = this.#options;
     const printer = this.#printer;
     const told = {
@@ -145,19 +189,20 @@ export class PromptRun {
       stderr: (text: string) => printer.stderr(text),
     };
     const report = eventReporter(told, { isVerbose: showsStderr, timeoutMs });
-    const asker = await this.#asker(target);
-    this.#agent = new LiveAgent({
-      options: this.#options,
-      target,
-      secrets: this.#secrets,
-      history: this.#history,
-      asker,
-      askTrust: asker && ((lines) => this.#askTrust(lines)),
+    // questions need a terminal for both input and output; process.stdin takes 5 ms to make
+    const isAlone = format === "json" || !process.stderr.isTTY || !process.stdin.isTTY;
+    if (!isAlone) {
+      const { askAtTerminal } = await import("./terminal-questions.ts");
+      this.#stopAsking = askAtTerminal(session, printer);
+    }
+    return {
+      isAlone,
+      asksAfterCrash: true,
       cancelTimeoutMs: stopMs,
       isStderrShown: showsStderr && format !== "json",
-      signal: this.#stopping.signal,
+      stopping: this.#stopping.signal,
       kill: this.#interrupts.second,
-      notice: (text) => printer.notice(text),
+      lateMs: (running) => (this.#agent?.isOwn === true ? 0 : new LateHabit(running).lateMs),
       onEvent: (event) => {
         // while the agent's process starts
         if (event.kind === "starting" || event.kind === "connecting") setImmediate(() => void printer.load());
@@ -168,50 +213,44 @@ export class PromptRun {
       },
       onDecision: ({ summary, effect, by, reason }) =>
         printer.decision({ what: summary, effect, by, reason }),
-    });
-    return { agent: this.#agent, running: await this.#agent.start() };
-  }
-
-  /** Questions need a terminal for both input and output. */
-  async #asker({ entry, cwd }: AgentTarget): Promise<HostAsker | undefined> {
-    // process.stdin takes 5 ms to make
-    if (this.#options.format === "json" || !process.stderr.isTTY || !process.stdin.isTTY) return undefined;
-    const { terminalAsker } = await import("./terminal-asker.ts");
-    const name = () => askerName(entry, this.#agent?.running?.info);
-    const source = {
-      cwd,
-      get agent() {
-        return name();
-      },
     };
-    return terminalAsker(source, painter(true), this.#printer);
   }
 
-  async #session(agent: LiveAgent, running: ManagedConnection): Promise<ManagedSession> {
-    const { session: name } = this.#options;
-    const { target } = agent;
-    const { session, isResumed, recorder } = await agent.open((entry) => this.#entries.entry(entry), {
-      name,
-    });
-    if (name !== undefined && target.known === undefined) await checkNew(recorder, name);
+  async #started({ agent, running, session: { session, isResumed, recording } }: Opened): Promise<void> {
+    const { known, listed, entry, cwd, note } = agent.target;
     this.#printer.started({
-      ...describeAgent(running, target.entry.name),
+      ...describeAgent(running, entry.name),
       sessionId: session.sessionId,
-      session: recorder?.id,
-      name: target.known?.name ?? (target.listed === undefined ? name : undefined),
+      session: recording?.id,
+      name: known?.name ?? (listed === undefined ? this.#options.session : undefined),
       resumed: isResumed,
-      cwd: target.cwd,
+      cwd,
     });
-    if (target.note !== undefined) this.#printer.notice(target.note);
+    if (note !== undefined) this.#printer.notice(note);
     await this.#printer.load();
-    this.#entries.open(running);
-    return session;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const each of early) this.#printer.entry(each);
   }
 
-  async #askTrust(lines: readonly string[]): Promise<boolean> {
-    const { askedTrust } = await import("../trust/trust.ts");
-    this.#printer.pause();
-    return askedTrust(lines, this.#stopping.signal).finally(() => this.#printer.resume());
+  #heard(event: TailEvent): void {
+    if (event.kind === "status" || event.kind === "entries") {
+      const { turn } = event.status ?? {};
+      if (turn !== undefined) this.#isAtWork = turn !== null;
+    }
+    if (event.kind === "entries") for (const entry of event.entries) this.#entry(entry);
+  }
+
+  #entry(entry: Entry): void {
+    const words = hostWords(entry);
+    if (words?.kind === "notice") return this.#printer.notice(words.notice.text);
+    if (words?.kind === "turn") return this.#ended.resolve(words.summary.result);
+    if (this.#early !== undefined) return void this.#early.push(entry);
+    const isStopping = this.#stopping.signal.aborted;
+    // while stopping, output must not pile up
+    if (isStopping && this.#reader.isBehind) return;
+    this.#printer.entry(entry);
+    if (!isStopping) this.#reader.holdIfBehind((isBehind) => this.#tail.hold(isBehind));
   }
 
   async #content({ text, piped }: PromptText, { cwd }: AgentTarget, accepts: AcceptedContent) {
@@ -223,33 +262,23 @@ export class PromptRun {
     return content;
   }
 
-  async #answer(agent: LiveAgent, running: ManagedConnection, prompt: ManagedPrompt): Promise<void> {
-    this.#prompt = prompt;
-    this.#outcome = undefined;
-    this.#printer.progress("waiting for the agent");
-    this.#entries.late.begin();
-    this.#outcome = await prompt.result;
-    if (agent.isOwn || !new LateHabit(running).mayBeLate) return;
-    const { lateMs } = running.spec.traits ?? {};
-    await this.#entries.late.settled({ lateMs, signal: this.#stopping.signal });
-  }
-
   /** A session that is continued may be at work for somebody else. A notice before the prompt is about the session. */
-  #isOthers(update: SessionUpdate): boolean {
-    if (this.#prompt?.isSent !== true) return this.#continues && beginsWork(update);
-    return this.#prompt.isBehind && isOfTurn(update.sessionUpdate);
+  #isOthers(update: SessionUpdate, last: SentPrompt | undefined): boolean {
+    if (last?.isSent === true) return last.isBehind && isOfTurn(update.sessionUpdate);
+    const { known, listed } = this.#target ?? {};
+    return (known !== undefined || listed !== undefined) && beginsWork(update);
   }
 
   async #finish(agent: LiveAgent, running: ManagedConnection): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     // the next run may want the session, which our own agent holds until it has left
     await running.finish(agent.isOwn ? ownAgentMs : undefined);
-    const { hasLate } = this.#entries.late;
+    const { hasLate = false, hasOutput = false } = this.#host.late ?? {};
     // a turn that failed says little about the agent
     if (hasLate || this.#outcome?.stopReason === "end_turn") new LateHabit(running).note(hasLate);
     const dropped = droppedUpdates(running.counters);
     if (dropped !== undefined) this.#printer.notice(dropped);
-    else if (this.#outcome?.stopReason === "end_turn" && !this.#entries.late.hasOutput)
+    else if (this.#outcome?.stopReason === "end_turn" && !hasOutput)
       this.#printer.notice("the agent ended its turn without output");
   }
 
@@ -262,16 +291,20 @@ export class PromptRun {
   #stop(): void {
     this.#printer.progress("stopping (press Ctrl-C again to kill the agent)");
     this.#stopping.abort();
-    this.#entries.stop();
-    // its response must be read even if our output is blocked
-    this.#agent?.running?.resume();
+    this.#readOn();
     if (this.#isCut) {
       this.#printer.notice("the server cannot be told to stop: the agent may go on there without us");
       return this.#end();
     }
     // the managed agent kills one that does not stop
-    if (this.#prompt === undefined || this.#outcome !== undefined) this.#end();
-    else this.#prompt.cancel();
+    if (this.#isAtWork) void this.#host.submit({ kind: "cancel", key: crypto.randomUUID() });
+    else this.#end();
+  }
+
+  /** The agent's last words must be read even if our output is blocked. */
+  #readOn(): void {
+    this.#reader.stop();
+    this.#tail.hold(false);
   }
 
   #end(): void {

@@ -2,6 +2,7 @@
 
 import { createInterface } from "node:readline/promises";
 import { setImmediate as turn } from "node:timers/promises";
+import { escapedLine } from "./sanitise.ts";
 
 /** Undefined if the question is withdrawn or the input ends. */
 export async function askLine(question: string, signal?: AbortSignal): Promise<string | undefined> {
@@ -17,6 +18,19 @@ export async function askLine(question: string, signal?: AbortSignal): Promise<s
     return await Promise.race([answer.catch(() => undefined), closed]);
   } finally {
     lines.close();
+  }
+}
+
+/** The end of the input is a no, and a typo is neither. */
+export async function askYesOrNo(
+  what: string,
+  { ask, write }: { ask(question: string): Promise<string | undefined>; write(text: string): void },
+): Promise<boolean> {
+  for (;;) {
+    const answer = (await ask(`  ${what} [y/N] `))?.trim().toLowerCase();
+    if (answer === "y" || answer === "yes") return true;
+    if (answer === undefined || answer === "" || answer === "n" || answer === "no") return false;
+    write(`  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type y or n\n`);
   }
 }
 

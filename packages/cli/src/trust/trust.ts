@@ -6,7 +6,7 @@ import { CommandError, type Invocation, printAnswer, usageError } from "../comma
 import { textOption } from "../command/option-values.ts";
 import { trustFolder } from "../settings/data-folder.ts";
 import { withoutSecrets } from "../settings/known-secrets.ts";
-import { askLine } from "../terminal/ask-line.ts";
+import { askLine, askYesOrNo } from "../terminal/ask-line.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { columnsOf, wrapIndent, wrapLines } from "../terminal/wrap-line.ts";
 import { settingsLines } from "./trust-text.ts";
@@ -75,19 +75,16 @@ async function decide(found: FoundSettings, isYes: boolean, json: boolean): Prom
   return printAnswer(text, data(true), json);
 }
 
-/** Shows the settings and asks. The end of the input is a no, and a typo is neither. */
-export async function askedTrust(lines: readonly string[], signal?: AbortSignal): Promise<boolean> {
-  const columns = columnsOf(process.stderr);
-  process.stderr.write(`${wrapLines(lines.join("\n"), columns, wrapIndent)}\n`);
-  const question = "  Trust this folder? (y = until its settings change, n or Enter = not now) ";
-  for (;;) {
-    const answer = (await askLine(wrapLines(question, columns), signal))?.trim().toLowerCase();
-    if (answer === "y" || answer === "yes") return true;
-    if (answer === undefined || answer === "" || answer === "n" || answer === "no") return false;
-    process.stderr.write(
-      `  ${JSON.stringify(escapedLine(answer)).slice(0, 60)} is not an answer; type y or n\n`,
-    );
-  }
+/** Shows the settings and asks. */
+function askedTrust(lines: readonly string[]): Promise<boolean> {
+  const write = (text: string) => {
+    process.stderr.write(wrapLines(text, columnsOf(process.stderr), wrapIndent));
+  };
+  write(`${lines.join("\n")}\n`);
+  return askYesOrNo("Trust this folder? Its settings take effect until they change.", {
+    ask: askLine,
+    write,
+  });
 }
 
 function list(json: boolean): number {

@@ -3,9 +3,9 @@
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
-import type { AttachedText } from "../prompt-input/attached-text.ts";
+import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
 import type { SafeTexts } from "./safe-status.ts";
-import type { Answers, ChatInput, HostQuestion, Notice, SessionStatus, TurnSummary } from "./session-link.ts";
+import type { Answers, HostQuestion, Notice, SessionStatus, TurnSummary } from "./session-link.ts";
 
 /** A session as its front end shows it. It follows the session's host, and changes nothing by itself. */
 export interface Conversation

@@ -3,24 +3,21 @@
 import type { Entry, SessionUpdate } from "@parley/acp";
 import type { JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
-import { noticeEntry, turnEntry } from "../history/entry-names.ts";
-import type { AttachedText } from "../prompt-input/attached-text.ts";
+import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
 import type { Conversation, ConversationEvent, ConversationOptions, OpenQuestion } from "./conversation.ts";
+import { hostWords } from "./host-words.ts";
 import { LinkFollower } from "./link-follower.ts";
 import { parentCallOf } from "./parent-call.ts";
 import { type SafeTexts, safeStatus, unchanged } from "./safe-status.ts";
 import type {
   Answers,
-  ChatInput,
   CommandContent,
   CommandKind,
   HostQuestion,
-  Notice,
   SessionLink,
   SessionStatus,
   StatusPatch,
   TailEvent,
-  TurnSummary,
 } from "./session-link.ts";
 
 /** The history has the rest of a longer session. */
@@ -312,19 +309,19 @@ class FollowedSession implements Conversation {
 
   #entry(entry: Entry, isPast: boolean): void {
     applyEntry(this.#view, entry);
-    if (entry.kind === "extension" && (entry.name === noticeEntry || entry.name === turnEntry)) {
+    const words = hostWords(entry);
+    if (words !== undefined) {
       // what was told before is over
-      if (!isPast) this.#told(entry.name, entry.value);
+      if (!isPast) this.#told(words);
       return;
     }
     for (const listener of this.#entryListeners) listener(entry);
     this.#emit({ kind: "entries" });
   }
 
-  /** as: only a host writes these entries. */
-  #told(name: string, value: JsonValue): void {
-    if (name === turnEntry) return this.#emit({ kind: "turn", summary: value as unknown as TurnSummary });
-    const notice = value as unknown as Notice;
+  #told(words: NonNullable<ReturnType<typeof hostWords>>): void {
+    if (words.kind === "turn") return this.#emit(words);
+    const { notice } = words;
     this.#emit({ kind: "notice", notice: { ...notice, text: this.#safe.text(notice.text) } });
   }
 
@@ -354,7 +351,9 @@ class FollowedSession implements Conversation {
   #question(data: HostQuestion): OpenQuestion {
     const answer = (given: Answers[keyof Answers]): void =>
       this.#do("answer", { questionId: data.id, answer: given });
-    const lines = data.kind === "confirm" ? { lines: data.lines.map((line) => this.#safe.line(line)) } : {};
+    // each line keeps its indent, which says what belongs together
+    const safe = (line: string) => line.replace(/[^ ].*/s, (words) => this.#safe.line(words));
+    const lines = data.kind === "confirm" ? { lines: data.lines.map(safe) } : {};
     const question = { ...data, ...lines, answer };
     // what it belongs to may be known later
     Object.defineProperty(question, "from", { get: () => this.#subagent(data), enumerable: true });

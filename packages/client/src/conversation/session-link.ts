@@ -13,7 +13,7 @@ import type { AvailableCommand, JsonValue } from "@parley/acp/model";
 import type { Author } from "@parley/acp/store";
 import type { PermissionReply, ShownPermission } from "../gate/permission-question.ts";
 import type { LoginCommand, LoginMethod, LoginVariable } from "../managed/login-method.ts";
-import type { AttachedText } from "../prompt-input/attached-text.ts";
+import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
 
 /**
  * A session host as a conversation sees it. The host is the authority: it runs the agent, and has the queue and the
@@ -165,22 +165,6 @@ export interface QueuedPrompt {
   readonly id: string;
   /** Its text. */
   readonly text: string;
-}
-
-/** The input of the user. */
-export interface ChatInput {
-  /** The text, with `@FILE` mentions. */
-  readonly text: string;
-  /** Images that were pasted, in the order of their marks `[image N]` in the text. */
-  readonly images?: readonly PastedImage[];
-}
-
-/** An image that was pasted. */
-export interface PastedImage {
-  /** Such as "image/png". */
-  readonly mimeType: string;
-  /** Base64. */
-  readonly data: string;
 }
 
 /** A sentence of the host for the transcript. */

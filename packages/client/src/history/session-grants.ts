@@ -1,11 +1,11 @@
 // What the user has answered for a session, as entries of its log: it still holds when the session is continued.
 
+import { grantEntry } from "@parley/acp/extensions";
 import { isObject } from "@parley/acp/jsonrpc";
 import type { JsonValue } from "@parley/acp/model";
 import { type EntryBody, parseEntry, type StoredEntry } from "@parley/acp/store";
 import { type StoredTarget, storedTarget, targetFrom } from "../rules/remembered.ts";
 import type { Rule } from "../rules/rule.ts";
-import { grantEntry } from "./entry-names.ts";
 
 /** As long as an answer for a folder. */
 const lastsMs = 30 * 24 * 60 * 60 * 1000;

@@ -1,10 +1,10 @@
 // Records sessions into the history, across restarts of their agents, without ever delaying them.
 
 import { type ContentBlock, type Entry, textOf } from "@parley/acp";
+import { noticeEntry } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/jsonrpc";
 import type { EntryBody, LogWriter } from "@parley/acp/store";
 import type { Rule } from "../rules/rule.ts";
-import { noticeEntry } from "./entry-names.ts";
 import type { HistoryFile } from "./history-file.ts";
 import { type HistoryAgent, type HistorySession, sessionId } from "./history-record.ts";
 import { importedEntries } from "./imported-entries.ts";

@@ -10,6 +10,7 @@ import type { ManagedConnection } from "../managed/manage-agent.ts";
 import type { AgentProblem } from "../managed/problem.ts";
 import { eventReporter, UnreadOutput } from "./event-reporter.ts";
 import type { HostQuestions } from "./host-questions.ts";
+import { LateUpdates } from "./late-updates.ts";
 import { ReadingPace } from "./reading-pace.ts";
 import type { SessionAgent } from "./session-agent.ts";
 import type { SessionHost } from "./session-host.ts";
@@ -42,17 +43,24 @@ export interface HostedAgent {
   readonly facts: AgentFacts;
   /** How it or its commands are confined. */
   readonly sandbox: string;
-  /** How long after its answer it may send the end of its text, in milliseconds. */
+  /** How long after its answer it may send the end of its text, in milliseconds. 0: all of it comes before. */
   readonly lateMs: number;
   /** Undefined before it has started. */
   readonly running: ManagedConnection | undefined;
-  takeUnsaid(sessionId: string): string | undefined;
+  /** Whether its questions have a place for words beside a no. Others get them as a prompt. */
+  readonly readsWords: boolean;
   close(): Promise<void>;
 }
 
 export interface AgentHostOptions {
   /** Whether the output of the agent to stderr is told. */
   readonly isVerbose?: boolean | undefined;
+  /** Whether the user is asked to send a prompt again after a crash. Default: the user starts the agent again. */
+  readonly asksAfterCrash?: boolean | undefined;
+  /** Hears what happens to the agent. Default: the sessions say it. */
+  onEvent?(event: ManagedAgentEvent): void;
+  /** Hears what was decided. Default: the sessions say what was refused without asking. */
+  onDecision?(decision: Decision): void;
 }
 
 export class AgentHost<Agent extends HostedAgent = HostedAgent> implements SessionAgent {
@@ -61,25 +69,21 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
   readonly #sessions: SessionHost[] = [];
   readonly #closing = new AbortController();
   readonly #unread = new UnreadOutput();
+  readonly #options: AgentHostOptions;
+  /** What the user said beside a no, by session. */
+  readonly #unsaid = new Map<string, string[]>();
   #closed: Promise<void> | undefined;
 
-  constructor(run: (ways: AgentWays) => Agent, { isVerbose = false }: AgentHostOptions = {}) {
+  constructor(run: (ways: AgentWays) => Agent, options: AgentHostOptions = {}) {
+    this.#options = options;
     const tell = (text: string) => this.#each((session) => session.notice("info", text));
-    const report = eventReporter(
-      {
-        showsProgress: true,
-        progress: (text) => this.#each((session) => session.waits(text)),
-        notice: tell,
-        stderr: (text) => tell(`stderr: ${text.trimEnd()}`),
-      },
-      { isVerbose, timeoutMs: undefined },
-    );
+    const report = options.onEvent ?? this.#reporter(tell);
     const { signal } = this.#closing;
     this.agent = run({
       asker: this.#asker(),
       signal,
       askTrust: async (lines) => {
-        const ask = "Trust this folder, until its settings change?";
+        const ask = "Trust this folder? Its settings take effect until they change.";
         return (await this.#sessions[0]?.asked.confirm(lines, ask, signal)) ?? false;
       },
       warn: (text) => this.#each((session) => session.notice("warning", text)),
@@ -109,7 +113,13 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
   }
 
   takeUnsaid(sessionId: string): string | undefined {
-    return this.agent.takeUnsaid(sessionId);
+    const said = this.#unsaid.get(sessionId);
+    this.#unsaid.delete(sessionId);
+    return said?.join("\n");
+  }
+
+  lateUpdates(): LateUpdates {
+    return new LateUpdates();
   }
 
   hold(isBehind: boolean): void {
@@ -139,15 +149,27 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
     for (const session of [...this.#sessions]) work(session);
   }
 
-  #event(event: ManagedAgentEvent, report: (event: ManagedAgentEvent) => void): void {
-    if (event.kind === "unread") {
+  #reporter(tell: (text: string) => void): (event: ManagedAgentEvent) => void {
+    const report = eventReporter(
+      {
+        showsProgress: true,
+        progress: (text) => this.#each((session) => session.waits(text)),
+        notice: tell,
+        stderr: (text) => tell(`stderr: ${text.trimEnd()}`),
+      },
+      { isVerbose: this.#options.isVerbose ?? false, timeoutMs: undefined },
+    );
+    return (event) => {
+      if (event.kind !== "unread") return report(event);
       const before = this.#unread.lines.length;
       this.#unread.add(event);
       // the first of its kind is told at once
       const lines = this.#unread.lines;
       if (lines.length > before) this.#each((session) => session.notice("warning", lines.at(-1) ?? ""));
-      return;
-    }
+    };
+  }
+
+  #event(event: ManagedAgentEvent, report: (event: ManagedAgentEvent) => void): void {
     if (event.kind === "crashed") {
       const { message, stderr } = event;
       const error = Object.assign(new Error(`the agent ended: ${message}`), { stderr });
@@ -164,7 +186,14 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
       });
   }
 
-  #decision({ sessionId, summary, effect, by, reason, isAnswer }: Decision): void {
+  #decision(decision: Decision): void {
+    const { sessionId, summary, effect, by, reason, isAnswer, said, subjects } = decision;
+    // what an agent has us do is refused with the words; a question of its own has no place for them
+    if (said !== undefined && subjects[0]?.origin === "claim" && !this.agent.readsWords) {
+      const words = `About "${summary}", which I did not allow: ${said}`;
+      this.#unsaid.set(sessionId, [...(this.#unsaid.get(sessionId) ?? []), words]);
+    }
+    if (this.#options.onDecision !== undefined) return this.#options.onDecision(decision);
     // the transcript has the question and its answer
     if ((effect !== "deny" && effect !== "violation") || by === "user" || isAnswer) return;
     const how = effect === "deny" ? "refused" : "done by the agent without asking, against a rule";
@@ -189,7 +218,10 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
       permission: (question) => this.#owner(question.sessionId)?.asked.permission(question),
       elicit: async (question, { signal: over, session: asking }) => {
         const of = { signal: over, sessionId: asking?.sessionId };
-        const answer = await this.#owner(asking?.sessionId)?.asked.elicitation(question, of);
+        const owner = this.#owner(asking?.sessionId);
+        const answer = await owner?.asked.elicitation(question, of);
+        if ("completed" in question && question.completed.aborted)
+          owner?.notice("info", "the agent reports that it is done");
         return answer ?? { action: "cancel" };
       },
       chooseLogin: async (methods, _agent, { why }) => {
@@ -200,10 +232,11 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
       credential: async (variable) => first()?.credential(variable, signal),
       terminalLogin: async (command) => (await first()?.terminal(command, signal)) ?? 1,
       retry: async (problem, { signal: over }) => {
+        const hasCrashed = problem.kind === "crash";
         // the user starts a crashed agent again, and decides then what to send
-        if (problem.kind === "crash") return false;
+        if (hasCrashed && this.#options.asksAfterCrash !== true) return false;
         const ask = "Send the prompt again? The agent may repeat what it already did.";
-        const lines = [`the agent cannot continue: ${problem.message}`];
+        const lines = [`the agent ${hasCrashed ? "ended" : "cannot continue"}: ${problem.message}`];
         return (await first()?.confirm(lines, ask, over)) ?? false;
       },
       newSession: async (problem, { signal: over }) => {

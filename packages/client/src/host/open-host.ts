@@ -249,7 +249,8 @@ class AppAgent implements HostedAgent {
   }
 
   get lateMs(): number {
-    return this.#entry.traits?.lateMs ?? 0;
+    // version 2 reports the end of a turn after its updates
+    return this.#running?.edition === "v2" ? 0 : (this.#entry.traits?.lateMs ?? 0);
   }
 
   get running(): ManagedConnection | undefined {
@@ -257,8 +258,8 @@ class AppAgent implements HostedAgent {
   }
 
   /** The answers of this policy have a place for the words. */
-  takeUnsaid(): undefined {
-    return undefined;
+  get readsWords(): true {
+    return true;
   }
 
   async opened(agent: AgentHost, session: SessionHost, cwd: string, known: HistorySession | undefined) {
@@ -267,16 +268,7 @@ class AppAgent implements HostedAgent {
     const opened = await (known === undefined
       ? connection.newSession(place)
       : connection.resumeSession(known.agentSessionId, place));
-    const recorder = this.#recorder;
-    return {
-      agent,
-      session: opened,
-      ...optional({ historyId: recorder?.of(opened.sessionId)?.id ?? known?.id }),
-      ...(recorder && {
-        record: (entry: Entry) => recorder.entry(opened.sessionId, entry),
-        stored: async () => recorder.of(opened.sessionId)?.stored(),
-      }),
-    };
+    return { agent, session: opened, recording: this.#recorder?.of(opened.sessionId) };
   }
 
   #started(): Promise<ManagedConnection> {

@@ -1,11 +1,12 @@
 // What a session host is made of: the agent, which may run other sessions too, and what opens the session there.
 
-import type { Entry } from "@parley/acp";
+import type { Entry, SessionUpdate } from "@parley/acp";
 import type { AgentFacts, SessionProblem } from "../conversation/session-link.ts";
 import type { ManagedConnection } from "../managed/manage-agent.ts";
 import type { ManagedSession } from "../managed/managed-session.ts";
+import type { LateUpdates } from "./late-updates.ts";
 import type { SessionHost } from "./session-host.ts";
-import type { TurnChanges } from "./session-turns.ts";
+import type { TurnChanges } from "./turn-review.ts";
 
 export interface SessionAgent {
   /** As far as they are known. */
@@ -16,6 +17,8 @@ export interface SessionAgent {
   readonly connection: ManagedConnection | undefined;
   /** How long after its answer it may send the end of its text, in milliseconds. */
   readonly lateMs: number;
+  /** What notices the end of its text. */
+  lateUpdates(): LateUpdates;
   /** What the user said beside a no, for an agent that has no place for it in the answer. Given once. */
   takeUnsaid(sessionId: string): string | undefined;
   /** Whether what it says waits to be shown: it is not read meanwhile. */
@@ -41,12 +44,26 @@ export interface KnownSession {
 export interface OpenedSession {
   readonly agent: SessionAgent;
   readonly session: ManagedSession;
-  /** Its id in the history. Absent if it is not stored. */
-  readonly historyId?: string | undefined;
+  /** What stores it, with its id in the history. Absent if it is not stored. */
+  readonly recording?: StoredSession | undefined;
+}
+
+/** A session that is stored. */
+export interface StoredSession {
+  /** Its id in the history. */
+  readonly id: string | undefined;
   /** Stores an entry of the host. */
-  record?(entry: Entry): void;
+  entry(entry: Entry): void;
   /** Resolves when everything so far is stored. */
-  stored?(): Promise<void>;
+  stored(): Promise<void>;
+}
+
+/** How far a prompt is. */
+export interface SentPrompt {
+  /** Whether the agent has it. */
+  readonly isSent: boolean;
+  /** Whether the agent still does what somebody else asked for. */
+  readonly isBehind: boolean;
 }
 
 /** What a session host is made of. */
@@ -72,6 +89,13 @@ export interface SessionHostOptions {
   redacted?(text: string, use: (text: string) => void): void;
   /** What is told about an error that ends the agent or keeps it from starting. */
   problem(error: unknown): Promise<SessionProblem>;
+  /** Hears why a prompt has no answer. Default: the session says it. */
+  unanswered?(error: unknown): void;
+  /**
+   * Whether what the agent says was asked for by somebody else. It is left out then, and such work is no turn. `last` is the last
+   * prompt from here. Default: all that the agent does is shown.
+   */
+  isOthers?(update: SessionUpdate, last: SentPrompt | undefined): boolean;
   /** The status has changed. */
   changed?(session: SessionHost): void;
   /** How many characters of entries are kept for conversations that begin later or were cut. Default 8 Mi. */

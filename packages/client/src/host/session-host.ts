@@ -1,6 +1,7 @@
 // The authority over a session: it runs the agent, has the queue and the questions, and alone appends entries.
 
 import type { Entry, SessionUpdate } from "@parley/acp";
+import { noticeEntry, turnEntry } from "@parley/acp/extensions";
 import type { JsonValue } from "@parley/acp/model";
 import type { EntryBody } from "@parley/acp/store";
 import type {
@@ -15,15 +16,15 @@ import type {
   Tail,
   TailEvent,
 } from "../conversation/session-link.ts";
-import { noticeEntry, turnEntry } from "../history/entry-names.ts";
-import { separateCalls } from "../history/separate-calls.ts";
 import { CommandKeys } from "./command-keys.ts";
 import { gitBranch } from "./git-branch.ts";
 import { HostQuestions } from "./host-questions.ts";
 import { HostTails } from "./host-tails.ts";
-import { ResentPrompts } from "./resent-prompts.ts";
+import type { LateUpdates } from "./late-updates.ts";
 import type { KnownSession, OpenedSession, SessionAgent, SessionHostOptions } from "./session-agent.ts";
-import { SessionTurns, type TurnChanges } from "./session-turns.ts";
+import { SessionEntries } from "./session-entries.ts";
+import { SessionTurns } from "./session-turns.ts";
+import type { TurnChanges } from "./turn-review.ts";
 import type { WaitingPrompt } from "./waiting-prompts.ts";
 
 const defaultKeptChars = 8 * 1024 * 1024;
@@ -34,11 +35,7 @@ export class SessionHost implements SessionLink {
   readonly #tails: HostTails;
   readonly #keys = new CommandKeys();
   readonly #turns: SessionTurns;
-  readonly #resent = new ResentPrompts();
-  readonly #separate = separateCalls();
-  /** The agent's ids of its subagents. */
-  readonly #subagents = new Set<string>();
-  #isEmpty = true;
+  readonly #entries: SessionEntries;
   #phase: SessionStatus["phase"] = "starting";
   #problem: SessionProblem | undefined;
   #progress: string | undefined;
@@ -57,6 +54,7 @@ export class SessionHost implements SessionLink {
     this.#branch = gitBranch(this.#cwd);
     const { keptChars = defaultKeptChars } = given;
     this.#tails = new HostTails({ keptChars, hold: (isBehind) => this.#agent?.hold(isBehind) });
+    this.#entries = new SessionEntries(this.#tails);
     this.#turns = new SessionTurns({
       changes: () => this.#changes,
       ready: () => {
@@ -69,6 +67,11 @@ export class SessionHost implements SessionLink {
       waitedMs: () => this.asked.waitedMs,
       notice: (level, text) => this.notice(level, text),
       crashed: (error) => this.#failed("crashed", error),
+      unanswered: (error, isShown) => {
+        if (given.unanswered !== undefined) given.unanswered(error);
+        else if (!isShown) this.notice("error", error instanceof Error ? error.message : String(error));
+      },
+      isOthers: given.isOthers,
       ended: (summary) => {
         this.#progress = undefined;
         this.#branch = gitBranch(this.#cwd);
@@ -218,17 +221,22 @@ export class SessionHost implements SessionLink {
 
   /** Resolves when everything so far is stored. */
   async stored(): Promise<void> {
-    await this.#opened?.stored?.();
+    await this.#opened?.recording?.stored();
+  }
+
+  /** What has come after the end of a turn. Undefined before the first prompt. */
+  get late(): Pick<LateUpdates, "hasLate" | "hasOutput"> | undefined {
+    return this.#turns.late;
   }
 
   /** Whether nothing was said yet. */
   get isEmpty(): boolean {
-    return this.#isEmpty;
+    return this.#entries.isEmpty;
   }
 
   /** Whether the session has a subagent with this id. */
   hasSubagent(sessionId: string): boolean {
-    return this.#subagents.has(sessionId);
+    return this.#entries.hasSubagent(sessionId);
   }
 
   /** Starts the agent. It never rejects: a failure is the phase "failed". */
@@ -238,7 +246,7 @@ export class SessionHost implements SessionLink {
       const opened = await this.#given.open(this, (found) => this.#found(found));
       this.#agent = opened.agent;
       this.#opened = opened;
-      this.#historyId = opened.historyId ?? this.#historyId;
+      this.#historyId = opened.recording?.id ?? this.#historyId;
       // a copy that cannot be renamed is a copy all the same
       if (this.#given.setsTitle && this.#title) await this.rename(this.#title).catch(() => undefined);
       this.#set("ready");
@@ -261,25 +269,17 @@ export class SessionHost implements SessionLink {
 
   /** What was said before the session was opened here. */
   past(entry: Entry): void {
-    this.#entry(entry, true);
+    this.#entries.add(entry, { isPast: true });
   }
 
   /** What the agent says. */
   heard(entry: Entry): void {
+    if (this.#turns.isOthers(entry)) return;
     this.#progress = undefined;
     this.#turns.heard(entry);
-    this.#entry(entry, false);
+    this.#entries.add(entry, { turn: this.#turns.turn?.startedAt });
     this.#agent?.heard();
     if (entry.kind === "update" && stateTags.has(entry.update.sessionUpdate)) this.#changed();
-  }
-
-  #entry(entry: Entry, isPast: boolean): void {
-    const shown = this.#resent.shown(this.#separate(entry), this.#turns.turn?.startedAt);
-    if (shown === undefined) return;
-    if (shown.kind === "update" && shown.update.sessionUpdate === "subagent_update")
-      this.#subagents.add(shown.update.sessionId);
-    this.#isEmpty = false;
-    this.#tails.entry({ ...shown, seq: this.#tails.seq + 1 }, isPast);
   }
 
   /** An update of the host itself, or of a front end. */
@@ -288,9 +288,7 @@ export class SessionHost implements SessionLink {
   }
 
   #own(body: EntryBody, status?: SessionStatus): void {
-    const entry: Entry = { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
-    this.#tails.entry(entry, false, status);
-    this.#opened?.record?.(entry);
+    this.#opened?.recording?.entry(this.#entries.own(body, status));
   }
 
   notice(level: Notice["level"], text: string): void {
@@ -379,7 +377,7 @@ function promptOf({ key, input }: CommandOf<"prompt" | "steer">): WaitingPrompt 
   return { id: key, text: input.text, input };
 }
 
-/** Updates after which the options or commands, or the turn, are others. */
+/** After these, the options, the commands or the turn are others. */
 const stateTags: ReadonlySet<string> = new Set([
   "config_option_update",
   "available_commands_update",

@@ -3,30 +3,14 @@
 
 import type { ContentBlock, Entry, Prompt, PromptResult, SessionUpdate } from "@parley/acp";
 import { modelWait } from "../conversation/model-wait.ts";
-import type {
-  ChatInput,
-  Notice,
-  QueuedPrompt,
-  RunningTurn,
-  TurnSummary,
-} from "../conversation/session-link.ts";
+import type { Notice, QueuedPrompt, RunningTurn, TurnSummary } from "../conversation/session-link.ts";
 import type { ManagedPrompt } from "../managed/managed-prompt.ts";
 import type { ManagedSession } from "../managed/managed-session.ts";
-import type { AttachedText } from "../prompt-input/attached-text.ts";
+import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
 import type { LateUpdates } from "./late-updates.ts";
-import type { SessionAgent } from "./session-agent.ts";
+import type { SessionAgent, SessionHostOptions } from "./session-agent.ts";
+import type { TurnChanges } from "./turn-review.ts";
 import { type WaitingPrompt, WaitingPrompts } from "./waiting-prompts.ts";
-
-/** Finds out what a turn changed. */
-export interface TurnChanges {
-  /** `prompt` is what the turn is called. */
-  begin(prompt: string): Promise<void>;
-  /** A file is about to be written. It never rejects. */
-  protect(path: string): Promise<void>;
-  end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
-  /** For the agent, with the next prompt: what the user took back. Given once. */
-  takeReport(): AttachedText | undefined;
-}
 
 /** What turns need of their session. */
 export interface TurnHost {
@@ -41,6 +25,10 @@ export interface TurnHost {
   /** The agent has ended, and was not started again. */
   crashed(error: unknown): Promise<void>;
   ended(summary: TurnSummary): void;
+  /** Why a prompt has no answer. `isShown`: the session shows it anyway. */
+  unanswered(error: unknown, isShown: boolean): void;
+  /** Whether somebody else asked for it. Absent: everything is shown, and all work is a turn. */
+  readonly isOthers?: SessionHostOptions["isOthers"];
 }
 
 /** The agent works, or waits for an answer. */
@@ -60,6 +48,7 @@ export class SessionTurns {
   #turn: RunningTurn | undefined;
   #end: Promise<void> = Promise.resolve();
   #prompt: ManagedPrompt | undefined;
+  #lastPrompt: ManagedPrompt | undefined;
   /** Whether the agent has worked on the prompt. */
   #hasBegun = false;
   /** How the agent's last work ended, as it said itself. */
@@ -99,6 +88,16 @@ export class SessionTurns {
   get unsent(): readonly QueuedPrompt[] {
     const all = [...this.#preparing, ...this.#steering.keys(), ...this.#queue.list];
     return all.map(({ id, text }) => ({ id, text }));
+  }
+
+  /** What has come after the end of a turn. Undefined before the first prompt. */
+  get late(): Pick<LateUpdates, "hasLate" | "hasOutput"> | undefined {
+    return this.#late;
+  }
+
+  /** Whether the agent says it to somebody else. */
+  isOthers(entry: Entry): boolean {
+    return entry.kind === "update" && this.#host.isOthers?.(entry.update, this.#lastPrompt) === true;
   }
 
   /** The agent has sent something. */
@@ -248,7 +247,7 @@ export class SessionTurns {
   pump(): void {
     const ready = this.#host.ready();
     if (this.#turn !== undefined || ready === undefined) return;
-    const isWorking = workStates.has(ready.session.state);
+    const isWorking = this.#worksWithoutPrompt(ready);
     const prompt = isWorking ? undefined : this.#queue.next();
     if (prompt === undefined && !isWorking) return;
     this.#turn = { startedAt: Date.now(), isCancelling: false };
@@ -256,6 +255,10 @@ export class SessionTurns {
     this.#sending = this.#preparing.map(({ text }) => text);
     this.#host.changed();
     this.#end = this.#run(prompt, ready);
+  }
+
+  #worksWithoutPrompt({ session }: Ready): boolean {
+    return this.#host.isOthers === undefined && workStates.has(session.state);
   }
 
   #queueChanged(): void {
@@ -301,10 +304,10 @@ export class SessionTurns {
   }
 
   /** Waits until the agent is idle and has nothing left to do: it may begin with a message where it ended the work before. */
-  async #restOfWork({ session }: Ready): Promise<PromptResult | undefined> {
+  async #restOfWork(ready: Ready): Promise<PromptResult | undefined> {
     let hasWorked = false;
     // a state that nobody knows begins nothing, and ends nothing
-    const works = () => workStates.has(session.state) || (hasWorked && session.state !== "idle");
+    const works = () => this.#worksWithoutPrompt(ready) || (hasWorked && ready.session.state !== "idle");
     while (this.#steered.size > 0 || works()) {
       hasWorked = true;
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -331,41 +334,32 @@ export class SessionTurns {
     if (isTaken(error)) {
       // it goes on elsewhere, which the session says
       this.#queue.hold();
+      this.#host.unanswered(error, true);
       return { stopReason: "cancelled" };
     }
     const hasEnded = isCrash(error);
-    if (!hasEnded && !isUnsent(error)) {
-      this.#complain(error);
-      return undefined;
-    }
+    this.#host.unanswered(error, hasEnded);
+    if (!hasEnded && !isUnsent(error)) return undefined;
     // the agent has done nothing about it: it can be sent again
     if (!this.#hasBegun && prompt !== undefined) this.#queue.addFirst(prompt);
     // what waits is not sent to an agent that has just crashed
     this.#queue.hold();
     if (hasEnded) await this.#host.crashed(error);
-    else this.#complain(error);
     return undefined;
   }
 
   async #answer(ready: Ready, content: readonly ContentBlock[]): Promise<PromptResult> {
     if (this.#turn?.isCancelling !== false) return { stopReason: "cancelled" };
-    const { lateMs } = ready.agent;
-    const late = lateMs === 0 ? undefined : await this.#lateUpdates();
-    late?.begin();
+    this.#late ??= ready.agent.lateUpdates();
+    this.#late.begin();
     const prompt = ready.session.prompt(content);
-    this.#prompt = prompt;
+    this.#prompt = this.#lastPrompt = prompt;
     this.#prepared();
     const result = await prompt.result;
-    // version 2 reports the end of a turn after its updates
-    if (ready.agent.facts.edition !== "v2") await late?.settled({ lateMs, signal: prompt.signal });
+    // some agents send the end of their text after their answer; the next prompt would come between
+    const { lateMs } = ready.agent;
+    if (lateMs > 0) await this.#late.settled({ lateMs, signal: prompt.signal });
     return result;
-  }
-
-  /** Some agents send the end of their text after their answer; the next prompt would come between. */
-  async #lateUpdates(): Promise<LateUpdates> {
-    const { LateUpdates } = await import("./late-updates.ts");
-    this.#late ??= new LateUpdates();
-    return this.#late;
   }
 
   /** The agent has it, or it could not be sent. */
@@ -380,6 +374,7 @@ export class SessionTurns {
     { agent, session }: Ready,
     told: readonly AttachedText[],
   ): Promise<readonly ContentBlock[]> {
+    if (input.content !== undefined && told.length === 0) return input.content;
     const { promptBlocks } = await import("../prompt-input/prompt-blocks.ts");
     const accepts = agent.connection?.capabilities;
     if (accepts === undefined) throw new Error("the agent has not been started");

@@ -1,7 +1,18 @@
 // Follows what turns change, with a review such as that of `@parley/review`.
 
-import type { AttachedText } from "../prompt-input/attached-text.ts";
-import type { TurnChanges } from "./session-turns.ts";
+import type { TurnSummary } from "../conversation/session-link.ts";
+import type { AttachedText } from "../prompt-input/chat-input.ts";
+
+/** Finds out what a turn changed. */
+export interface TurnChanges {
+  /** `prompt` is what the turn is called. */
+  begin(prompt: string): Promise<void>;
+  /** A file is about to be written. It never rejects. */
+  protect(path: string): Promise<void>;
+  end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
+  /** For the agent, with the next prompt: what the user took back. Given once. */
+  takeReport(): AttachedText | undefined;
+}
 
 /** The part of a review that follows turns. That of `openReview` of `@parley/review` has it. */
 export interface TurnReview {

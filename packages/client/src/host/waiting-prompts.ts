@@ -1,6 +1,7 @@
 // The prompts of a session that wait for their turn: visible, movable, and held after a cancel.
 
-import type { ChatInput, QueuedPrompt } from "../conversation/session-link.ts";
+import type { QueuedPrompt } from "../conversation/session-link.ts";
+import type { ChatInput } from "../prompt-input/chat-input.ts";
 
 /** Its id is the key of the command that brought it. */
 export interface WaitingPrompt extends QueuedPrompt {

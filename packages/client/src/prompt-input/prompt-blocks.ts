@@ -1,8 +1,7 @@
 // Builds the blocks of a prompt: the text, mentioned files, pasted images, and what the agent is told beside.
 
 import type { ContentBlock } from "@parley/acp";
-import type { ChatInput } from "../conversation/session-link.ts";
-import type { AttachedText } from "./attached-text.ts";
+import type { AttachedText, ChatInput } from "./chat-input.ts";
 import type { AcceptedContent } from "./mentioned-file.ts";
 import { promptContent } from "./prompt-content.ts";
 
@@ -14,11 +13,13 @@ export interface BuiltPrompt {
 
 /** `told` follows the text, so that a command of the agent stays the first word. */
 export async function promptBlocks(
-  { text, images = [] }: ChatInput,
+  { text, images = [], content: prepared }: ChatInput,
   told: readonly AttachedText[],
   { cwd, accepts }: { readonly cwd: string; readonly accepts: AcceptedContent },
 ): Promise<BuiltPrompt> {
-  const { content, notes } = await promptContent({ text, attached: told }, { cwd, accepts });
+  const given = prepared === undefined ? text : "";
+  const { content: built, notes } = await promptContent({ text: given, attached: told }, { cwd, accepts });
+  const content = [...(prepared ?? []), ...built];
   if (images.length === 0) return { content, notes };
   if (!accepts.image) {
     const what = images.length === 1 ? "the image is" : `${images.length} images are`;

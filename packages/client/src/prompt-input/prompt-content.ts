@@ -6,7 +6,7 @@ import { relative, resolve } from "node:path";
 import type { ContentBlock } from "@parley/acp";
 import { nameKey } from "@parley/acp/extensions";
 import { isProtectedPath } from "@parley/sandbox/paths";
-import type { AttachedText } from "./attached-text.ts";
+import type { AttachedText } from "./chat-input.ts";
 import {
   type AcceptedContent,
   fileBlock,

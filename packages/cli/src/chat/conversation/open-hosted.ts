@@ -2,6 +2,7 @@
 
 import { homedir } from "node:os";
 import type { Entry } from "@parley/acp";
+import { reviewKey } from "@parley/acp/extensions";
 import { exportSession } from "@parley/client/history";
 import {
   AgentHost,
@@ -12,12 +13,20 @@ import {
 } from "@parley/client/host";
 import { CommandError } from "../../command/command.ts";
 import type { AgentTarget } from "../../live/agent-target.ts";
-import { checkNew, releaseKnown } from "../../live/history-opener.ts";
-import { LiveAgent, type LiveAgentSession } from "../../live/live-agent.ts";
+import { releaseKnown } from "../../live/history-opener.ts";
+import { findTarget, foundBy, hostedAgent, openTarget } from "../../live/hosted-agent.ts";
+import { type AgentUse, type HostOptions, LiveAgent } from "../../live/live-agent.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
-import { findTarget, type HostOptions, hostedAgent } from "./conversation-agent.ts";
 import type { ExportFormat } from "./conversations.ts";
+
+const use: AgentUse = {
+  // the user forces an agent that takes too long
+  cancelTimeoutMs: 60_000,
+  unstable: ["fork", "plans", "subagents"],
+  // so that our own agent leaves snapshots and /undo to the review of chat
+  _meta: { [reviewKey]: true },
+};
 
 /** Which session is opened. */
 export interface Opening extends HostOptions {
@@ -35,9 +44,10 @@ export async function openHosted(session: SessionHost, given: Opening, found: Fo
   // after the first paint, whose garbage is not worth it
   keepHeapSmall();
   if (given.forks !== undefined) return openFork(session, given.forks, given, found);
-  const target = await findTarget(given, session, { claims: !given.copies });
+  const warn = (text: string) => session.notice("warning", text);
+  const target = await findTarget(given, { claims: !given.copies, warn });
   try {
-    return await openTarget(target, session, given, found);
+    return await openFound(target, session, given, found);
   } catch (error) {
     // its agent could not be started, for example
     if (target.known !== undefined && !given.copies) await releaseKnown(given.history, target.known);
@@ -45,17 +55,16 @@ export async function openHosted(session: SessionHost, given: Opening, found: Fo
   }
 }
 
-async function openTarget(
+async function openFound(
   target: AgentTarget,
   session: SessionHost,
   given: Opening,
   found: Found,
 ): Promise<OpenedSession> {
-  const agent = hostedAgent(given, target, session);
+  const agent = hostedAgent(given, target, session, { ...use, isVerbose: given.options.showsStderr });
   found(foundBy(agent));
   if (target.known !== undefined && session.isEmpty) await replay(target.known.id, session, given);
   const { capabilities } = await agent.agent.start();
-  const entry = (each: Entry) => session.heard(each);
   if (given.copies) {
     if (!capabilities.fork)
       throw new CommandError(
@@ -63,20 +72,16 @@ async function openTarget(
         `${agent.agent.target.entry.name} cannot copy sessions`,
         "close the session where it is open, and try again",
       );
-    return openedBy(agent, await agent.agent.fork(target.known?.agentSessionId ?? "", entry));
+    return openCopy(agent, session, target.known?.agentSessionId ?? "");
   }
   const { listed } = await agent.agent.resolve();
   found(foundBy(agent));
   // what the history does not have comes from the agent
   const replays = listed !== undefined && session.isEmpty;
-  const { session: name } = given.options;
-  const opened = await agent.agent.open(entry, { name, replays });
-  if (name !== undefined && target.known === undefined) {
-    await checkNew(opened.recorder, name);
-  }
+  const opened = await openTarget(agent, session, given.options.session, replays);
   const { note } = agent.agent.target;
   if (note !== undefined) session.notice("info", note);
-  return openedBy(agent, opened);
+  return { agent, ...opened };
 }
 
 async function openFork(
@@ -101,34 +106,19 @@ async function openFork(
       "info",
       "The agent knows the conversation that this is a copy of. It is not stored, so it cannot be shown here.",
     );
-  return openedBy(agent, await agent.agent.fork(sessionId, (entry) => session.heard(entry)));
+  return openCopy(agent, session, sessionId);
+}
+
+async function openCopy(
+  agent: AgentHost<LiveAgent>,
+  session: SessionHost,
+  of: string,
+): Promise<OpenedSession> {
+  return { agent, ...(await agent.agent.fork(of, (entry) => session.heard(entry))) };
 }
 
 function isRunHere(agent: SessionAgent | undefined): agent is AgentHost<LiveAgent> {
   return agent instanceof AgentHost && agent.agent instanceof LiveAgent;
-}
-
-function foundBy(agent: AgentHost<LiveAgent>): KnownSession {
-  const { known, listed, cwd } = agent.agent.target;
-  return {
-    agent,
-    cwd,
-    title: known?.name ?? known?.title ?? listed?.title ?? undefined,
-    historyId: known?.id,
-    isContinued: known !== undefined || listed !== undefined,
-  };
-}
-
-function openedBy(agent: AgentHost<LiveAgent>, { session, recorder }: LiveAgentSession): OpenedSession {
-  return {
-    agent,
-    session,
-    historyId: recorder?.id,
-    ...(recorder && {
-      record: (entry: Entry) => recorder.entry(entry),
-      stored: () => recorder.stored(),
-    }),
-  };
 }
 
 /** Shows what the history has of a session. */

@@ -2,17 +2,17 @@
 
 import type { Entry } from "@parley/acp";
 import { sleep } from "@parley/acp/jsonrpc";
-import type { Conversation, OpenQuestion } from "@parley/client/conversation";
+import type { Conversation } from "@parley/client/conversation";
 import { drawItem } from "../../draw/draw-item.ts";
 import { turnSummaryLines } from "../../draw/usage-text.ts";
 import { bufferedOutput } from "../../printers/output.ts";
 import { TextPrinter } from "../../printers/text-printer.ts";
+import { askPlainly, declined, QuestionTurns, subjectOf } from "../../questions/ask-plainly.ts";
 import { painter } from "../../terminal/paint.ts";
 import { messageLines, safeLine } from "../../terminal/sanitise.ts";
 import { columnsOf } from "../../terminal/wrap-line.ts";
 import type { ConversationEvent, Conversations } from "../conversation/conversations.ts";
 import type { SessionReview } from "../review/session-review.ts";
-import { askPlainly, declined, subjectOf } from "./ask-plainly.ts";
 import { PlainCommands } from "./plain-commands.ts";
 import { TypedLines } from "./typed-lines.ts";
 
@@ -48,7 +48,20 @@ class PlainFace {
   readonly #removeListener: () => void;
   #unfollow: () => void = () => undefined;
   #printer: TextPrinter;
-  #asking: { readonly question: OpenQuestion; readonly over: AbortController } | undefined;
+  readonly #questions = new QuestionTurns({
+    questions: () => this.#session.questions,
+    ask: (question, over) => {
+      this.#printer.pause();
+      const write = (text: string) => {
+        this.#output.write(text);
+        this.#output.flush();
+      };
+      const terminal = { lines: this.#lines, paint: this.#paint, write };
+      return askPlainly(this.#session, question, terminal, over).finally(() => this.#printer.resume());
+    },
+    failed: (error) => this.#say(safeLine(String(error))),
+    asked: () => this.#next(),
+  });
   #interruptedAt = Number.NEGATIVE_INFINITY;
   #isHandling = false;
   #saidPhase = "";
@@ -89,7 +102,7 @@ class PlainFace {
     if (unfinished !== "") this.#session.draft = unfinished;
     this.#removeListener();
     this.#unfollow();
-    this.#asking?.over.abort();
+    this.#questions.close();
     this.#output.flush();
     this.#lines.close();
   }
@@ -149,7 +162,7 @@ class PlainFace {
 
   #shown(session: Conversation): void {
     this.#output.flush();
-    this.#asking?.over.abort();
+    this.#questions.close();
     this.#say(`Now with ${session.agent.name}: ${session.title ?? "a new session"}`);
     this.#unfollow();
     this.#printer = this.#follow(session);
@@ -212,7 +225,7 @@ class PlainFace {
   /** A pipe is read on when the agent is idle, so that each line finds the state that it was written for. */
   get #isOpen(): boolean {
     const { phase, turn, queue } = this.#session;
-    if (this.#isHandling || this.#asking !== undefined) return false;
+    if (this.#isHandling || this.#questions.isAsking) return false;
     return this.#lines.isTyped || (phase !== "starting" && turn === undefined && queue.length === 0);
   }
 
@@ -246,33 +259,11 @@ class PlainFace {
 
   /** Asks the oldest question of the session. */
   #ask(): void {
-    const session = this.#session;
-    const [question] = session.questions;
-    if (this.#asking !== undefined) {
-      // answered or withdrawn
-      if (!session.questions.includes(this.#asking.question)) this.#asking.over.abort();
-      return;
-    }
+    if (this.#lines.isTyped) return this.#questions.next();
+    const [question] = this.#session.questions;
     if (question === undefined) return;
-    if (!this.#lines.isTyped) {
-      this.#printer.notice(`refused, since nobody can be asked through a pipe: ${subjectOf(question)}`);
-      return declined(question);
-    }
-    const over = new AbortController();
-    this.#asking = { question, over };
-    this.#printer.pause();
-    const write = (text: string) => {
-      this.#output.write(text);
-      this.#output.flush();
-    };
-    askPlainly(session, question, { lines: this.#lines, paint: this.#paint, write }, over.signal)
-      .catch((error: unknown) => this.#say(safeLine(String(error))))
-      .finally(() => {
-        this.#printer.resume();
-        this.#asking = undefined;
-        this.#ask();
-        this.#next();
-      });
+    this.#printer.notice(`refused, since nobody can be asked through a pipe: ${subjectOf(question)}`);
+    declined(question);
   }
 }
 
