@@ -65,6 +65,7 @@ export interface AgentHostOptions {
 
 export class AgentHost<Agent extends HostedAgent = HostedAgent> implements SessionAgent {
   readonly agent: Agent;
+  readonly lateUpdates = (): LateUpdates => new LateUpdates();
   readonly #pace = new ReadingPace({ source: () => this.agent.running });
   readonly #sessions: SessionHost[] = [];
   readonly #closing = new AbortController();
@@ -116,10 +117,6 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
     const said = this.#unsaid.get(sessionId);
     this.#unsaid.delete(sessionId);
     return said?.join("\n");
-  }
-
-  lateUpdates(): LateUpdates {
-    return new LateUpdates();
   }
 
   hold(isBehind: boolean): void {
