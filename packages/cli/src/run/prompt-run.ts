@@ -200,6 +200,7 @@ export class PromptRun {
     return {
       isAlone,
       asksAfterCrash: true,
+      isUnpaced: true,
       cancelTimeoutMs: stopMs,
       isStderrShown: showsStderr && format !== "json",
       stopping: this.#stopping.signal,

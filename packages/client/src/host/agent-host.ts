@@ -57,6 +57,8 @@ export interface AgentHostOptions {
   readonly isVerbose?: boolean | undefined;
   /** Whether the user is asked to send a prompt again after a crash. Default: the user starts the agent again. */
   readonly asksAfterCrash?: boolean | undefined;
+  /** Whether nobody types meanwhile: reading does not stop for keys and frames. */
+  readonly isUnpaced?: boolean | undefined;
   /** Hears what happens to the agent. Default: the sessions say it. */
   onEvent?(event: ManagedAgentEvent): void;
   /** Hears what was decided. Default: the sessions say what was refused without asking. */
@@ -124,7 +126,7 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
   }
 
   heard(): void {
-    this.#pace.heard();
+    if (this.#options.isUnpaced !== true) this.#pace.heard();
   }
 
   /** A session of the agent. The first one is asked what is about no session. */

@@ -1,7 +1,6 @@
 // Reports a session to its conversations: each entry once, in order, and each change of the state.
 
 import type { Entry } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStatus, StatusPatch, Tail, TailEvent } from "../conversation/session-link.ts";
 
 interface Kept {
@@ -42,18 +41,18 @@ export class HostTails {
 
   /** `isPast`: it was there before the session was opened here. `status`: the state with this entry. */
   entry(entry: Entry, isPast = false, status?: SessionStatus): void {
-    this.#kept.push({ entry, isPast });
     if (this.#options.keptChars === 0) {
       // nobody begins later
-      this.#kept = [];
       this.#dropped += 1;
-    } else this.#limit(entry);
-    const event: TailEvent = {
-      kind: "entries",
-      entries: [entry],
-      cursor: this.#cursor(this.seq),
-      ...optional({ isPast: isPast ? (true as const) : undefined, status: status && this.#changed(status) }),
-    };
+    } else {
+      this.#kept.push({ entry, isPast });
+      this.#limit(entry);
+    }
+    let event: TailEvent = { kind: "entries", entries: [entry], cursor: this.#cursor(this.seq) };
+    // few have more, and an agent may send a hundred thousand
+    if (isPast) event = { ...event, isPast };
+    const patch = status && this.#changed(status);
+    if (patch !== undefined) event = { ...event, status: patch };
     for (const listener of this.#listeners) listener(event);
   }
 
