@@ -33,7 +33,7 @@ export const sharedByCommands = [
   // what a conversation needs before its first paint
   {
     name: "view",
-    test: /\/acp\/src\/view\/|\/client\/src\/(?:conversation\/|history\/(?:cost-text|separate-calls)|host\/(?:command-keys|git-branch|host-|resent|session-(?:host|turns)|waiting))|\/cli\/src\/(?:printers\/model-wait|live\/(?:agent-facts|asker-name|history-opener|live-(?:error|options))|settings\/(?:token-source|remote-address))/,
+    test: /\/acp\/src\/view\/|\/client\/src\/(?:conversation\/|history\/(?:cost-text|separate-calls)|host\/(?:command-keys|git-branch|host-|resent|session-(?:host|turns)|waiting))|\/cli\/src\/(?:printers\/model-wait|live\/(?:agent-facts|history-opener|live-(?:error|options))|settings\/(?:token-source|remote-address))/,
     minShareCount: 2,
   },
   { name: "v1", test: /\/acp\/src\/(?:wire|edition)\/v1\//, minShareCount: 2 },

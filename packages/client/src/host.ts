@@ -14,7 +14,6 @@ export { ReadingPace } from "./host/reading-pace.ts";
 export type {
   KnownSession,
   OpenedSession,
-  SentPrompt,
   SessionAgent,
   SessionHostOptions,
   StoredSession,

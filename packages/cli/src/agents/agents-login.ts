@@ -7,7 +7,7 @@ import { deleteCredentials, storeCredentials } from "../settings/agent-credentia
 import { editionOption } from "../settings/edition-choice.ts";
 import { chooseAgent } from "../settings/named-agent.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
-import { loginAsker } from "./login-asker.ts";
+import { chooseLogin, credential, terminalLogin } from "./login-asker.ts";
 import { probeAgent } from "./probe-agent.ts";
 import { launchFailure, withAgent } from "./with-agent.ts";
 
@@ -22,7 +22,6 @@ export async function logIn({ words, argv, values, json }: Invocation): Promise<
   const chosen = chooseAgent(named, argv, editionOption(values));
   const { entry } = chosen;
   const { name } = entry;
-  const asker = loginAsker();
   const given: Record<string, string> = {};
   const login = async (agent: ManagedAgent) => {
     if (agent.authMethods.length === 0)
@@ -33,10 +32,11 @@ export async function logIn({ words, argv, values, json }: Invocation): Promise<
     // a login opens browsers and stores keys
     sandbox: false,
     asker: {
-      ...asker,
-      async credential(variable, agent) {
+      chooseLogin,
+      terminalLogin,
+      async credential(variable) {
         if (!isNamed) throw namelessKey(variable.name);
-        const value = await asker.credential(variable, agent);
+        const value = await credential(variable);
         if (value !== undefined && value !== "") given[variable.name] = value;
         return value;
       },

@@ -1,18 +1,15 @@
 // Logs in at a terminal: asks for the method and its credentials, and runs terminal logins.
 
 import { spawn } from "node:child_process";
-import type { Asker, LoginCommand, LoginMethod } from "@parley/client";
+import type { LoginCommand, LoginMethod, LoginVariable } from "@parley/client";
 import { askLine } from "../terminal/ask-line.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 import { askSecret } from "../terminal/secret-input.ts";
 
-export function loginAsker(): Required<Pick<Asker, "credential" | "terminalLogin">> & {
-  chooseLogin: typeof chooseLogin;
-} {
-  return { chooseLogin, credential, terminalLogin };
-}
-
-async function chooseLogin(methods: readonly LoginMethod[], agent: string): Promise<string | undefined> {
+export async function chooseLogin(
+  methods: readonly LoginMethod[],
+  agent: string,
+): Promise<string | undefined> {
   const [only] = methods;
   if (methods.length === 1) return only?.id;
   const lines = methods.map(
@@ -24,14 +21,14 @@ async function chooseLogin(methods: readonly LoginMethod[], agent: string): Prom
   return methods[Number(answer) - 1]?.id ?? methods.find(({ id }) => id === answer)?.id;
 }
 
-function credential(variable: { name: string; label: string; isSecret: boolean; isOptional: boolean }) {
+export function credential(variable: LoginVariable): Promise<string | undefined> {
   const { name, label, isSecret, isOptional } = variable;
   const what = label === name ? name : `${escapedLine(label)} (${name})`;
   const question = `${what}${isOptional ? " (optional)" : ""}${isSecret ? " (not shown)" : ""}: `;
   return isSecret ? askSecret(question) : askLine(question);
 }
 
-function terminalLogin({ command, args, env, cwd }: LoginCommand): Promise<number> {
+export function terminalLogin({ command, args, env, cwd }: LoginCommand): Promise<number> {
   process.stderr.write(`Running ${[command, ...args].map(escapedLine).join(" ")}\n`);
   const child = spawn(command, args, { cwd, env, stdio: "inherit" });
   return new Promise((resolve) => {

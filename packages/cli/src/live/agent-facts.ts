@@ -1,7 +1,7 @@
 // What is known about the agent of a session.
 
 import type { AgentFacts } from "@parley/client/conversation";
-import { askerName } from "./asker-name.ts";
+import type { AgentTarget } from "./agent-target.ts";
 import type { LiveAgent } from "./live-agent.ts";
 import type { LiveOptions } from "./live-options.ts";
 
@@ -24,6 +24,15 @@ export function agentFacts(
       forks: capabilities?.fork ?? false,
     },
   };
+}
+
+/** The name of the entry or, if it is only the address of a server, the name that the agent gives itself. */
+export function askerName(
+  entry: AgentTarget["entry"],
+  info: { readonly name: string; readonly title?: string | null | undefined } | undefined,
+): string {
+  const isAddress = entry.transport !== "stdio" && URL.parse(entry.url)?.host === entry.name;
+  return (isAddress ? (info?.title ?? info?.name) : undefined) || entry.name;
 }
 
 /** Our own agent runs its commands in a sandbox. Others run their own tools: only a sandbox around them confines those. */

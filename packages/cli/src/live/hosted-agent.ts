@@ -1,9 +1,9 @@
-// The agent of a session: found by the options of the command, run by a host, and asked to open the session.
+// The agent of a session: found by the options of the command, and run by a host.
 
 import { AgentHost, type KnownSession, type SessionHost } from "@parley/client/host";
 import { type AgentTarget, agentTarget } from "./agent-target.ts";
-import { checkNew, claimKnown } from "./history-opener.ts";
-import { type AgentUse, type HostOptions, LiveAgent, type LiveAgentSession } from "./live-agent.ts";
+import { claimKnown } from "./history-opener.ts";
+import { type AgentUse, type HostOptions, LiveAgent } from "./live-agent.ts";
 
 /** Finds the agent and the session; nothing is started. `warn` is told about unknown names. Throws a CommandError. */
 export async function findTarget(
@@ -36,16 +36,4 @@ export function foundBy(host: AgentHost<LiveAgent>): KnownSession {
     historyId: known?.id,
     isContinued: known !== undefined || listed !== undefined,
   };
-}
-
-/** Opens the session of its target. */
-export async function openTarget(
-  { agent }: AgentHost<LiveAgent>,
-  session: SessionHost,
-  name: string | undefined,
-  replays = false,
-): Promise<LiveAgentSession> {
-  const opened = await agent.open((entry) => session.heard(entry), { name, replays });
-  if (name !== undefined && agent.target.known === undefined) await checkNew(opened.recording, name);
-  return opened;
 }

@@ -1,11 +1,11 @@
 // An agent with its gate, its rules and its recorded sessions, as `parley run` and `parley chat` both need it.
 
-import type { Entry, UnstableFeatures } from "@parley/acp";
+import type { UnstableFeatures } from "@parley/acp";
 import { retryKey, trustKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { AgentFacts } from "@parley/client/conversation";
-import type { AgentHostOptions, AgentWays, HostAsker, HostedAgent } from "@parley/client/host";
+import type { AgentHostOptions, AgentWays, HostAsker, HostedAgent, SessionHost } from "@parley/client/host";
 import {
   type ManagedConnection,
   type ManagedSessionOptions,
@@ -24,7 +24,7 @@ import type { TrustedSettings } from "../trust/workspace-trust.ts";
 import { agentFacts, sandboxText } from "./agent-facts.ts";
 import { type AgentTarget, agentSandbox, resolveSession } from "./agent-target.ts";
 import type { GivenTools } from "./given-tools.ts";
-import type { HistoryOpener } from "./history-opener.ts";
+import { checkNew, type HistoryOpener } from "./history-opener.ts";
 import { KeptGrants } from "./kept-grants.ts";
 import type { LiveOptions } from "./live-options.ts";
 import { sessionFront } from "./session-front.ts";
@@ -206,42 +206,35 @@ export class LiveAgent implements HostedAgent {
     return this.#target;
   }
 
-  /** Opens the session of the target, or continues it. `name` is what a new one is called. */
-  async open(
-    onEntry: (entry: Entry) => void,
-    how: { readonly name?: string | undefined; readonly replays?: boolean } = {},
-  ): Promise<LiveAgentSession> {
+  /** Opens the session of the target, or continues it. `replays`: the agent sends what was said before. */
+  async open(host: SessionHost, replays = false): Promise<LiveAgentSession> {
     const running = this.#started();
     const { options, warn: notice } = this.#given;
-    const place = await this.#place(running, onEntry);
-    const { mode, model, set } = options;
+    const place = await this.#place(running, host);
+    const { mode, model, set, session: name } = options;
     const flags = [
       ...(mode ? ["mode"] : []),
       ...(model ? ["model"] : []),
       ...set.map(([key]) => `option ${key}`),
     ];
-    const taken = await this.#recorded({ name: how.name }, () =>
-      takeSession(running, this.#target, place, {
-        flags,
-        notice,
-        replays: how.replays ?? false,
-        takesOver: options.takesOver ?? false,
-      }),
-    );
+    const taken = await this.#recorded({ name }, () => {
+      const takesOver = options.takesOver ?? false;
+      return takeSession(running, this.#target, place, { flags, notice, replays, takesOver });
+    });
     const { sessionId } = taken.session;
     const { known } = this.#target;
+    const recording = this.#recordings?.of(sessionId);
     if (known !== undefined) await this.#grants.load(this.#given.history, known, sessionId);
-    return { ...taken, recording: this.#recordings?.of(sessionId) };
+    else if (name !== undefined) await checkNew(recording, name);
+    return { ...taken, recording };
   }
 
   /** Opens a copy of one of its sessions. */
-  async fork(sessionId: string, onEntry: (entry: Entry) => void): Promise<LiveAgentSession> {
+  async fork(host: SessionHost, sessionId: string): Promise<LiveAgentSession> {
     const running = this.#started();
-    const { known } = this.#target;
     this.#target = { ...this.#target, known: undefined };
-    const original = async () =>
-      (await this.historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined);
-    const place = await this.#place(running, onEntry);
+    const original = () => this.historyOf(sessionId);
+    const place = await this.#place(running, host);
     const session = await this.#recorded({ original }, () => running.forkSession(sessionId, place));
     return { session, isResumed: true, recording: this.#recordings?.of(session.sessionId) };
   }
@@ -261,9 +254,7 @@ export class LiveAgent implements HostedAgent {
 
   /** The id in the history of one of its sessions, when everything of it is stored. */
   async historyOf(sessionId: string): Promise<string | undefined> {
-    const recording = this.#recordings?.of(sessionId);
-    await recording?.stored();
-    return recording?.id;
+    return this.#recordings?.historyOf(this.#target.agent, sessionId);
   }
 
   async #recorded<Result>(
@@ -341,7 +332,7 @@ export class LiveAgent implements HostedAgent {
 
   // ---- what a session is given
 
-  async #place(running: ManagedConnection, onEntry: (entry: Entry) => void): Promise<ManagedSessionOptions> {
+  async #place(running: ManagedConnection, host: SessionHost): Promise<ManagedSessionOptions> {
     const { options, warn: notice } = this.#given;
     const { mode, model, set, mcpServers: typed } = options;
     const target = this.#target;
@@ -361,7 +352,7 @@ export class LiveAgent implements HostedAgent {
         ...(model && { model }),
         options: { ...given.options, ...Object.fromEntries(set) },
       },
-      onEntry,
+      onEntry: (entry) => host.heard(entry),
     };
   }
 

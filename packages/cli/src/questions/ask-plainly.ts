@@ -1,20 +1,22 @@
 // Asks the open questions of a session one after the other, line by line.
 
 import type { Conversation, OpenQuestion } from "@parley/client/conversation";
-import { loginAsker } from "../agents/login-asker.ts";
+import { chooseLogin, credential, terminalLogin } from "../agents/login-asker.ts";
 import { askYesOrNo } from "../terminal/ask-line.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { askElicitation } from "./elicitation-questions.ts";
 import { askPermission } from "./permission-question.ts";
 
+export interface QuestionLines {
+  /** Reads one line as an answer. Undefined when the input ends or the signal aborts. */
+  ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Lets another program or function use the terminal. */
+  suspend<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
 export interface PlainTerminal {
-  readonly lines: {
-    /** Reads one line as an answer. Undefined when the input ends or the signal aborts. */
-    ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
-    /** Lets another program or function use the terminal. */
-    suspend<Result>(work: () => Promise<Result>): Promise<Result>;
-  };
+  readonly lines: QuestionLines;
   readonly paint: Paint;
   write(text: string): void;
 }
@@ -27,9 +29,9 @@ export async function askPlainly(
   over: AbortSignal,
 ): Promise<void> {
   const questions = { ask: (text: string) => lines.ask(text, over), write };
-  const agent = question.from ?? session.agent.asker;
-  if (question.from !== undefined)
-    write(`${paint("dim", `${question.from}, started by ${session.agent.name}, asks:`)}\n`);
+  const { name, asker } = session.agent;
+  const agent = question.from ?? asker;
+  if (question.from !== undefined) write(`${paint("dim", `${question.from}, started by ${name}, asks:`)}\n`);
   switch (question.kind) {
     case "permission": {
       const source = { agent, cwd: session.cwd };
@@ -38,17 +40,11 @@ export async function askPlainly(
     case "elicitation":
       return question.answer(await askElicitation(question.question, agent, questions, paint));
     case "login":
-      return question.answer(
-        await lines.suspend(() => loginAsker().chooseLogin(question.methods, session.agent.name)),
-      );
+      return question.answer(await lines.suspend(() => chooseLogin(question.methods, name)));
     case "credential":
-      return question.answer(
-        await lines.suspend(() => loginAsker().credential(question.variable, session.agent.name)),
-      );
+      return question.answer(await lines.suspend(() => credential(question.variable)));
     case "terminal":
-      return question.answer(
-        await lines.suspend(() => loginAsker().terminalLogin(question.command, session.agent.name)),
-      );
+      return question.answer(await lines.suspend(() => terminalLogin(question.command)));
     case "confirm": {
       write(`${question.lines.join("\n")}\n`);
       return question.answer(await askYesOrNo(question.ask, questions));

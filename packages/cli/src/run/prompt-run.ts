@@ -1,15 +1,15 @@
 // Runs one prompt, from the start of the agent to its end.
 
-import type { Entry, PromptResult, SessionUpdate } from "@parley/acp";
+import type { Entry, PromptResult } from "@parley/acp";
 import { isOfTurn } from "@parley/acp/internal";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
-import { type ChatInput, hostWords, type Tail, type TailEvent } from "@parley/client/conversation";
+import { type ChatInput, hostWords, type Tail } from "@parley/client/conversation";
 import {
   eventReporter,
   type KnownSession,
   type OpenedSession,
-  type SentPrompt,
   SessionHost,
+  type SessionHostOptions,
   UnreadOutput,
 } from "@parley/client/host";
 import { beginsWork, type ManagedConnection, type ManagedSession } from "@parley/client/internal";
@@ -17,7 +17,7 @@ import { CommandError } from "../command/command.ts";
 import { agentFacts } from "../live/agent-facts.ts";
 import type { AgentTarget } from "../live/agent-target.ts";
 import { type HistoryOpener, historyOpener } from "../live/history-opener.ts";
-import { findTarget, foundBy, hostedAgent, openTarget } from "../live/hosted-agent.ts";
+import { findTarget, foundBy, hostedAgent } from "../live/hosted-agent.ts";
 import { LateHabit } from "../live/late-habit.ts";
 import type { AgentUse, LiveAgent, LiveAgentSession } from "../live/live-agent.ts";
 import { exitCodes, LiveError } from "../live/live-error.ts";
@@ -61,7 +61,6 @@ export class PromptRun {
   /** What comes before the session is open. */
   #early: Entry[] | undefined = [];
   #history: HistoryOpener | undefined;
-  #target: AgentTarget | undefined;
   #agent: LiveAgent | undefined;
   #opened: Opened | undefined;
   #stopAsking: () => void = () => undefined;
@@ -91,9 +90,11 @@ export class PromptRun {
       open: (session, found) => this.#open(session, found),
       problem: async (error) => ({ message: error instanceof Error ? error.message : String(error) }),
       unanswered: (error) => this.#ended.reject(error),
-      isOthers: (update, last) => this.#isOthers(update, last),
+      isOthers: this.#isOthers,
     });
-    this.#tail = this.#host.tail(undefined, (event) => this.#heard(event));
+    this.#tail = this.#host.tail(undefined, (event) => {
+      if (event.kind === "entries") for (const entry of event.entries) this.#entry(entry);
+    });
     // awaited with the prompt; the agent may fail first
     this.#ended.promise.catch(() => undefined);
   }
@@ -111,7 +112,7 @@ export class PromptRun {
       if (this.#interrupts.first.aborted) stop();
       await this.#work();
     } catch (error) {
-      failure = failureFrom(error, this.#target);
+      failure = failureFrom(error, this.#agent?.target);
     } finally {
       clearTimeout(timer);
       this.#stopping.abort();
@@ -131,7 +132,7 @@ export class PromptRun {
       violations: gates.flatMap(({ violations }) => violations),
       isModeAsking: this.#isModeAsking,
       // a remote agent has none to show
-      showsStderr: this.#options.showsStderr || (this.#target !== undefined && isRemote(this.#target)),
+      showsStderr: this.#options.showsStderr || (this.#agent !== undefined && isRemote(this.#agent.target)),
       outcome: this.#outcome,
       failure,
     };
@@ -145,8 +146,10 @@ export class PromptRun {
     this.#stopping.signal.throwIfAborted();
     this.#isModeAsking = agent.isOwn && modeOf(session.session) === "ask";
     this.#printer.progress("waiting for the agent");
+    this.#isAtWork = true;
     await this.#host.submit({ kind: "prompt", key: crypto.randomUUID(), input });
     this.#outcome = await this.#ended.promise;
+    this.#isAtWork = false;
     await this.#finish(agent, running);
   }
 
@@ -160,16 +163,15 @@ export class PromptRun {
       reading.catch(() => undefined);
       if (options.keepsHistory) this.#history = historyOpener(notice, this.#secrets);
       const given = { options, secrets: this.#secrets, history: this.#history };
-      this.#target = await findTarget(given);
-      const host = hostedAgent(given, this.#target, session, await this.#use(session));
+      const host = hostedAgent(given, await findTarget(given), session, await this.#use(session));
       const { agent } = host;
       this.#agent = agent;
       found(foundBy(host));
       const [text, running] = await Promise.all([reading, agent.start()]);
-      this.#target = await agent.resolve();
+      const target = await agent.resolve();
       found(foundBy(host));
-      const content = await this.#content(text, this.#target, running.capabilities);
-      const opened = await openTarget(host, session, options.session);
+      const content = await this.#content(text, target, running.capabilities);
+      const opened = await agent.open(session);
       this.#opened = { agent, running, session: opened, input: { text: text.text, content } };
       return { agent: host, ...opened };
     } catch (error) {
@@ -198,6 +200,7 @@ export class PromptRun {
     return {
       isAlone,
       asksAfterCrash: true,
+      isUnpaced: true,
       cancelTimeoutMs: stopMs,
       isStderrShown: showsStderr && format !== "json",
       stopping: this.#stopping.signal,
@@ -233,14 +236,6 @@ export class PromptRun {
     for (const each of early) this.#printer.entry(each);
   }
 
-  #heard(event: TailEvent): void {
-    if (event.kind === "status" || event.kind === "entries") {
-      const { turn } = event.status ?? {};
-      if (turn !== undefined) this.#isAtWork = turn !== null;
-    }
-    if (event.kind === "entries") for (const entry of event.entries) this.#entry(entry);
-  }
-
   #entry(entry: Entry): void {
     const words = hostWords(entry);
     if (words?.kind === "notice") return this.#printer.notice(words.notice.text);
@@ -263,11 +258,11 @@ export class PromptRun {
   }
 
   /** A session that is continued may be at work for somebody else. A notice before the prompt is about the session. */
-  #isOthers(update: SessionUpdate, last: SentPrompt | undefined): boolean {
+  readonly #isOthers: NonNullable<SessionHostOptions["isOthers"]> = (update, last) => {
     if (last?.isSent === true) return last.isBehind && isOfTurn(update.sessionUpdate);
-    const { known, listed } = this.#target ?? {};
+    const { known, listed } = this.#agent?.target ?? {};
     return (known !== undefined || listed !== undefined) && beginsWork(update);
-  }
+  };
 
   async #finish(agent: LiveAgent, running: ManagedConnection): Promise<void> {
     if (this.#stopping.signal.aborted) return;
@@ -308,6 +303,7 @@ export class PromptRun {
   }
 
   #end(): void {
+    this.#host.asked.withdrawAll();
     // awaited at the end of the run
     void this.#agent?.running?.close();
   }

@@ -147,3 +147,19 @@ test(
     rmSync(at(".mcp.json"));
   },
 );
+
+test("TH16 Ctrl-C ends a run that asks about trust", atTerminal, async () => {
+  bring();
+  await probe.parley(["trust", "--revoke", "."]);
+  let isTyped = false;
+  const { status } = await probe.atTerminal(200, read, {
+    input: false,
+    onOutput(shown, child) {
+      if (isTyped || !shown.includes("Trust this folder?")) return;
+      isTyped = true;
+      child.stdin?.write("\u0003");
+    },
+  });
+  assert.equal(status, 130);
+  assert.equal(existsSync(started), false);
+});

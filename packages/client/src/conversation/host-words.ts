@@ -13,10 +13,8 @@ import type { Notice, TurnSummary } from "./session-link.ts";
  *
  * export function printNotices(link: SessionLink): void {
  *   link.tail(undefined, (event) => {
- *     for (const entry of event.kind === "entries" ? event.entries : []) {
- *       const words = hostWords(entry);
- *       if (words?.kind === "notice") console.log(words.notice.text);
- *     }
+ *     const words = event.kind === "entries" ? event.entries.map(hostWords) : [];
+ *     for (const each of words) if (each?.kind === "notice") console.log(each.notice.text);
  *   });
  * }
  */

@@ -57,6 +57,8 @@ export interface AgentHostOptions {
   readonly isVerbose?: boolean | undefined;
   /** Whether the user is asked to send a prompt again after a crash. Default: the user starts the agent again. */
   readonly asksAfterCrash?: boolean | undefined;
+  /** Whether nobody types meanwhile: reading does not stop for keys and frames. */
+  readonly isUnpaced?: boolean | undefined;
   /** Hears what happens to the agent. Default: the sessions say it. */
   onEvent?(event: ManagedAgentEvent): void;
   /** Hears what was decided. Default: the sessions say what was refused without asking. */
@@ -65,6 +67,7 @@ export interface AgentHostOptions {
 
 export class AgentHost<Agent extends HostedAgent = HostedAgent> implements SessionAgent {
   readonly agent: Agent;
+  readonly lateUpdates = (): LateUpdates => new LateUpdates();
   readonly #pace = new ReadingPace({ source: () => this.agent.running });
   readonly #sessions: SessionHost[] = [];
   readonly #closing = new AbortController();
@@ -118,16 +121,12 @@ export class AgentHost<Agent extends HostedAgent = HostedAgent> implements Sessi
     return said?.join("\n");
   }
 
-  lateUpdates(): LateUpdates {
-    return new LateUpdates();
-  }
-
   hold(isBehind: boolean): void {
     this.#pace.hold(isBehind);
   }
 
   heard(): void {
-    this.#pace.heard();
+    if (this.#options.isUnpaced !== true) this.#pace.heard();
   }
 
   /** A session of the agent. The first one is asked what is about no session. */

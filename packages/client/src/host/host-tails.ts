@@ -1,7 +1,6 @@
 // Reports a session to its conversations: each entry once, in order, and each change of the state.
 
 import type { Entry } from "@parley/acp";
-import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStatus, StatusPatch, Tail, TailEvent } from "../conversation/session-link.ts";
 
 interface Kept {
@@ -48,15 +47,21 @@ export class HostTails {
 
   /** `isPast`: it was there before the session was opened here. `status`: the state with this entry. */
   entry(entry: Entry, isPast = false, status?: SessionStatus): void {
-    this.#kept.push({ entry, isPast });
     if (this.#options.keptChars === 0) {
       // nobody begins later
-      this.#kept = [];
       this.#dropped += 1;
-    } else this.#limit(entry);
-    const changed = optional({ status: status && this.#changed(status) });
-    for (const { listener, past } of this.#followers)
-      listener({ ...this.#event([entry], this.seq, past), ...changed, ...(isPast && { isPast }) });
+    } else {
+      this.#kept.push({ entry, isPast });
+      this.#limit(entry);
+    }
+    const patch = status && this.#changed(status);
+    for (const { listener, past } of this.#followers) {
+      let event = this.#event([entry], this.seq, past);
+      // few have more, and an agent may send a hundred thousand
+      if (isPast) event = { ...event, isPast };
+      if (patch !== undefined) event = { ...event, status: patch };
+      listener(event);
+    }
   }
 
   /** Rarely: removing the first of many costs a copy. */

@@ -213,6 +213,8 @@ class AppAgent implements HostedAgent {
   readonly #recorder: ReturnType<typeof sessionRecorder> | undefined;
   #starting: Promise<ManagedConnection> | undefined;
   #running: ManagedConnection | undefined;
+  /** The answers of this policy have a place for them. */
+  readonly readsWords = true;
   isClosed = false;
 
   constructor(entry: AgentEntry, given: Given, ways: AgentWays) {
@@ -255,11 +257,6 @@ class AppAgent implements HostedAgent {
 
   get running(): ManagedConnection | undefined {
     return this.#running;
-  }
-
-  /** The answers of this policy have a place for the words. */
-  get readsWords(): true {
-    return true;
   }
 
   async opened(agent: AgentHost, session: SessionHost, cwd: string, known: HistorySession | undefined) {

@@ -58,14 +58,6 @@ export interface StoredSession {
   stored(): Promise<void>;
 }
 
-/** How far a prompt is. */
-export interface SentPrompt {
-  /** Whether the agent has it. */
-  readonly isSent: boolean;
-  /** Whether the agent still does what somebody else asked for. */
-  readonly isBehind: boolean;
-}
-
 /** What a session host is made of. */
 export interface SessionHostOptions {
   /** The folder, until the session is found. */
@@ -93,9 +85,12 @@ export interface SessionHostOptions {
   unanswered?(error: unknown): void;
   /**
    * Whether what the agent says was asked for by somebody else. It is left out then, and such work is no turn. `last` is the last
-   * prompt from here. Default: all that the agent does is shown.
+   * prompt from here: `isBehind` while the agent still does other work. Default: all that the agent does is shown.
    */
-  isOthers?(update: SessionUpdate, last: SentPrompt | undefined): boolean;
+  isOthers?(
+    update: SessionUpdate,
+    last: { readonly isSent: boolean; readonly isBehind: boolean } | undefined,
+  ): boolean;
   /** The status has changed. */
   changed?(session: SessionHost): void;
   /** How many characters of entries are kept for conversations that begin later or were cut. Default 8 Mi. */

@@ -38,7 +38,8 @@ export class SessionEntries {
     if (shown.kind === "update" && shown.update.sessionUpdate === "subagent_update")
       this.#subagents.add(shown.update.sessionId);
     this.#isEmpty = false;
-    this.#tails.entry({ ...shown, seq: this.#tails.seq + 1 }, isPast);
+    const seq = this.#tails.seq + 1;
+    this.#tails.entry(shown.seq === seq ? shown : { ...shown, seq }, isPast);
   }
 
   /** An entry of the host itself. */

@@ -108,11 +108,9 @@ export class SessionTurns {
       this.#turn = { ...this.#turn, wait: wait ?? undefined };
     const isPrompt = entry.kind === "update" && entry.update.sessionUpdate.startsWith("user_message");
     if (isPrompt || this.#hasBegun) this.#sending = [];
-    if (
+    this.#hasBegun ||=
       entry.kind === "ask" ||
-      (entry.kind === "update" && /^(?:agent_|tool_call|plan)/.test(entry.update.sessionUpdate))
-    )
-      this.#hasBegun = true;
+      (entry.kind === "update" && /^(?:agent_|tool_call|plan)/.test(entry.update.sessionUpdate));
     if (entry.kind === "update" && entry.update.sessionUpdate === "state_update")
       this.#stateChanged(entry.update);
   }

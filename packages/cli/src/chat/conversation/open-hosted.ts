@@ -14,9 +14,8 @@ import {
 import { CommandError } from "../../command/command.ts";
 import type { AgentTarget } from "../../live/agent-target.ts";
 import { releaseKnown } from "../../live/history-opener.ts";
-import { findTarget, foundBy, hostedAgent, openTarget } from "../../live/hosted-agent.ts";
+import { findTarget, foundBy, hostedAgent } from "../../live/hosted-agent.ts";
 import { type AgentUse, type HostOptions, LiveAgent } from "../../live/live-agent.ts";
-import type { LiveOptions } from "../../live/live-options.ts";
 import { keepHeapSmall } from "../../live/small-heap.ts";
 import type { ExportFormat } from "./conversations.ts";
 
@@ -30,7 +29,6 @@ const use: AgentUse = {
 
 /** Which session is opened. */
 export interface Opening extends HostOptions {
-  readonly options: LiveOptions;
   /** The session to copy. */
   readonly forks?: SessionHost | undefined;
   /** Whether a copy is opened of the session that the options name, which somebody else uses. */
@@ -72,13 +70,13 @@ async function openFound(
         `${agent.agent.target.entry.name} cannot copy sessions`,
         "close the session where it is open, and try again",
       );
-    return openCopy(agent, session, target.known?.agentSessionId ?? "");
+    return { agent, ...(await agent.agent.fork(session, target.known?.agentSessionId ?? "")) };
   }
   const { listed } = await agent.agent.resolve();
   found(foundBy(agent));
   // what the history does not have comes from the agent
   const replays = listed !== undefined && session.isEmpty;
-  const opened = await openTarget(agent, session, given.options.session, replays);
+  const opened = await agent.agent.open(session, replays);
   const { note } = agent.agent.target;
   if (note !== undefined) session.notice("info", note);
   return { agent, ...opened };
@@ -106,15 +104,7 @@ async function openFork(
       "info",
       "The agent knows the conversation that this is a copy of. It is not stored, so it cannot be shown here.",
     );
-  return openCopy(agent, session, sessionId);
-}
-
-async function openCopy(
-  agent: AgentHost<LiveAgent>,
-  session: SessionHost,
-  of: string,
-): Promise<OpenedSession> {
-  return { agent, ...(await agent.agent.fork(of, (entry) => session.heard(entry))) };
+  return { agent, ...(await agent.agent.fork(session, sessionId)) };
 }
 
 function isRunHere(agent: SessionAgent | undefined): agent is AgentHost<LiveAgent> {

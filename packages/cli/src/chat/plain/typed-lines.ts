@@ -1,20 +1,17 @@
 // Lines that the user types, or that come through a pipe: for prompts and, while one is open, for a question.
 
 import { createInterface, type Interface } from "node:readline";
+import type { QuestionLines } from "../../questions/ask-plainly.ts";
 
-export interface LineInput {
+export interface LineInput extends QuestionLines {
   /** Whether a person types. */
   readonly isTyped: boolean;
   /** The next line that is no answer to a question. */
   next(): string | undefined;
   /** Whether there are no more lines. */
   readonly isOver: boolean;
-  /** Reads one line as an answer. Undefined when the input ends or the signal aborts. */
-  ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   /** Shows the sign that a prompt can be typed. */
   invite(): void;
-  /** Lets another program or function use the terminal. */
-  suspend<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 // The sheet for each kind of question.
 
 import type { OpenQuestion } from "@parley/client/conversation";
-import { loginAsker } from "../../agents/login-asker.ts";
+import { terminalLogin } from "../../agents/login-asker.ts";
 import type { QuestionSource } from "../../questions/permission-answers.ts";
 import type { Screen } from "../../screen/screen.ts";
 import { openAddress } from "../../terminal/open-address.ts";
@@ -101,7 +101,7 @@ function commandSheet(asked: Extract<OpenQuestion, { kind: "terminal" }>, option
     ask: "Run it?",
     answer: (isYes) => {
       if (!isYes) return answer(stopped);
-      screen.suspend(() => loginAsker().terminalLogin(command, agent)).then(answer, () => answer(1));
+      screen.suspend(() => terminalLogin(command)).then(answer, () => answer(1));
     },
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askerName } from "./asker-name.ts";
+import { askerName } from "./agent-facts.ts";
 
 test("an agent that was given by an address asks by the name that it gives itself", () => {
   const entry = {
