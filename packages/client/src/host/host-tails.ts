@@ -1,6 +1,7 @@
 // Reports a session to its conversations: each entry once, in order, and each change of the state.
 
 import type { Entry } from "@parley/acp";
+import { optional } from "@parley/acp/jsonrpc";
 import type { SessionStatus, StatusPatch, Tail, TailEvent } from "../conversation/session-link.ts";
 
 interface Kept {
