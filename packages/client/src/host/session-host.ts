@@ -192,7 +192,7 @@ export class SessionHost implements SessionLink {
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
-    const shared = this.#opened?.session.close().catch(() => undefined);
+    const shared = this.#given.keepsOpen ? undefined : this.#opened?.session.close().catch(() => undefined);
     await this.#agent?.leave(this);
     await shared;
   }
@@ -293,8 +293,7 @@ export class SessionHost implements SessionLink {
     if (shown.kind === "update" && shown.update.sessionUpdate === "subagent_update")
       this.#subagents.add(shown.update.sessionId);
     this.#isEmpty = false;
-    const seq = this.#tails.seq + 1;
-    this.#tails.entry(shown.seq === seq ? shown : { ...shown, seq }, isPast);
+    this.#tails.entry({ ...shown, seq: this.#tails.seq + 1 }, isPast);
   }
 
   /** An update of the host itself, or of a front end. */
