@@ -96,10 +96,6 @@ test("C48 an address can be seen again and given up, for as long as nobody says 
   assert.match(again.shown, /If the agent does not continue, press Ctrl-C/);
   assert.deepEqual((await asked(visit(address), ["r", "c"])).answer, { action: "cancel" });
   assert.deepEqual((await asked(visit(address), ["r", "n"])).answer, { action: "decline" });
-  // it is done: whoever was asked need not answer any more
-  const done = await asked(visit(address, AbortSignal.abort()), [undefined]);
-  assert.deepEqual(done.answer, { action: "accept" });
-  assert.match(done.shown, /The agent reports that it is done/);
 });
 
 test("C43 a host that looks like another is warned of", async () => {

@@ -87,6 +87,7 @@ export class PromptRun {
       agent: agentFacts(options, undefined),
       // it is followed from the beginning, and never cut
       keptChars: 0,
+      keepsOpen: true,
       open: (session, found) => this.#open(session, found),
       problem: async (error) => ({ message: error instanceof Error ? error.message : String(error) }),
       unanswered: (error) => this.#ended.reject(error),

@@ -81,6 +81,8 @@ export interface SessionHostOptions {
   redacted?(text: string, use: (text: string) => void): void;
   /** What is told about an error that ends the agent or keeps it from starting. */
   problem(error: unknown): Promise<SessionProblem>;
+  /** Whether the agent is not told to close the session: a remote one keeps it for the next client. */
+  readonly keepsOpen?: boolean | undefined;
   /** Hears why a prompt has no answer. Default: the session says it. */
   unanswered?(error: unknown): void;
   /**

@@ -187,7 +187,7 @@ export class SessionHost implements SessionLink {
     this.#turns.stop();
     this.asked.withdrawAll();
     // an agent with other sessions goes on
-    const shared = this.#opened?.session.close().catch(() => undefined);
+    const shared = this.#given.keepsOpen ? undefined : this.#opened?.session.close().catch(() => undefined);
     await this.#agent?.leave(this);
     await shared;
   }
