@@ -288,7 +288,8 @@ export class SessionHost implements SessionLink {
   }
 
   #own(body: EntryBody, status?: SessionStatus): void {
-    this.#opened?.recording?.entry(this.#entries.own(body, status));
+    const entry = this.#entries.own(body, status);
+    this.#opened?.recording?.entry(entry);
   }
 
   notice(level: Notice["level"], text: string): void {
