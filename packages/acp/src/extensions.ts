@@ -12,6 +12,7 @@ export {
   extensionIn,
   extraKey,
   fileFactsKey,
+  forkBeforeKey,
   keptMessagesKey,
   keptRequestTokensKey,
   lostKey,

@@ -207,16 +207,22 @@ export class LiveAgent implements HostedAgent {
     return { ...taken, recorder: this.#recordings?.of(taken.session.sessionId) };
   }
 
-  /** Opens a copy of one of its sessions. */
-  async fork(sessionId: string, onEntry: (entry: Entry) => void): Promise<LiveAgentSession> {
+  /** Opens a session that is not that of the target. `of` is the one of which it is a copy. */
+  async another(
+    of: string | undefined,
+    onEntry: (entry: Entry) => void,
+    open: (running: ManagedConnection, place: ManagedSessionOptions) => Promise<ManagedSession>,
+  ): Promise<LiveAgentSession> {
     const running = this.#started();
-    const { known } = this.#target;
-    this.#target = { ...this.#target, known: undefined };
+    const { known, listed, ...target } = this.#target;
+    const isCopy = of !== undefined;
+    this.#target = { ...target, known: undefined, ...(isCopy && optional({ listed })) };
     const original = async () =>
-      (await this.historyOf(sessionId)) ?? (known?.agentSessionId === sessionId ? known.id : undefined);
+      (await this.historyOf(of ?? "")) ?? (known?.agentSessionId === of ? known?.id : undefined);
     const place = await this.#place(running, onEntry);
-    const session = await this.#recorded({ original }, () => running.forkSession(sessionId, place));
-    return { session, isResumed: true, recorder: this.#recordings?.of(session.sessionId) };
+    const opening = isCopy ? { original } : {};
+    const session = await this.#recorded(opening, () => open(running, place));
+    return { session, isResumed: isCopy, recorder: this.#recordings?.of(session.sessionId) };
   }
 
   /** What the user said beside a no, for an agent that has no place for it in the answer. */

@@ -8,6 +8,7 @@ import type { AttachedText } from "../prompt-input/attached-text.ts";
 import type { Conversation, ConversationEvent, ConversationOptions, OpenQuestion } from "./conversation.ts";
 import { LinkFollower } from "./link-follower.ts";
 import { parentCallOf } from "./parent-call.ts";
+import { asPrompt, PastPrompts } from "./past-prompts.ts";
 import { type SafeTexts, safeStatus, unchanged } from "./safe-status.ts";
 import {
   type Answers,
@@ -17,6 +18,9 @@ import {
   type HostQuestion,
   type Notice,
   noticeEntry,
+  type PastPrompt,
+  type RewindOutcome,
+  rewindEntry,
   type SessionLink,
   type SessionStatus,
   type StatusPatch,
@@ -29,6 +33,8 @@ import {
 const timelineBytes = 32 * 1024 * 1024;
 /** It is read with every frame, and an agent may send megabytes. */
 const longestTitle = 1_000;
+
+const hostEntries: ReadonlySet<string> = new Set([noticeEntry, turnEntry, rewindEntry]);
 
 /** Before the host has said anything. */
 const unknown: SessionStatus = {
@@ -83,6 +89,7 @@ class FollowedSession implements Conversation {
   readonly #listeners = new Set<(event: ConversationEvent) => void>();
   readonly #entryListeners = new Set<(entry: Entry) => void>();
   readonly #shells = new Set<AbortController>();
+  readonly #prompts = new PastPrompts();
   #view: SessionView = createView({ timelineBytes });
   #status = unknown;
   #questions: readonly OpenQuestion[] = [];
@@ -98,6 +105,14 @@ class FollowedSession implements Conversation {
 
   get view(): SessionView {
     return this.#view;
+  }
+
+  get prompts(): readonly PastPrompt[] {
+    return this.#prompts.list.map(asPrompt);
+  }
+
+  get branches(): SessionStatus["branches"] {
+    return this.#status.branches;
   }
 
   get agent(): SessionStatus["agent"] {
@@ -239,6 +254,14 @@ class FollowedSession implements Conversation {
     await this.#link.submit("rename", { title });
   }
 
+  rewind(messageId: string): Promise<RewindOutcome> {
+    return this.#link.submit("rewind", { messageId });
+  }
+
+  undoRewind(): Promise<RewindOutcome> {
+    return this.#link.submit("undoRewind", {});
+  }
+
   async restart(): Promise<void> {
     await this.#link.submit("restart", {});
   }
@@ -286,6 +309,7 @@ class FollowedSession implements Conversation {
         return this.#patch(event.status)();
       case "reset":
         this.#view = createView({ timelineBytes });
+        this.#prompts.clear();
         return this.#emit({ kind: "entries" });
       default:
         // of a newer host
@@ -301,7 +325,8 @@ class FollowedSession implements Conversation {
 
   #entry(entry: Entry, isPast: boolean): void {
     applyEntry(this.#view, entry);
-    if (entry.kind === "extension" && (entry.name === noticeEntry || entry.name === turnEntry)) {
+    this.#prompts.entry(entry);
+    if (entry.kind === "extension" && hostEntries.has(entry.name)) {
       // what was told before is over
       if (!isPast) this.#told(entry.name, entry.value);
       return;
@@ -312,6 +337,7 @@ class FollowedSession implements Conversation {
 
   /** as: only a host writes these entries. */
   #told(name: string, value: JsonValue): void {
+    if (name === rewindEntry) return;
     if (name === turnEntry) return this.#emit({ kind: "turn", summary: value as unknown as TurnSummary });
     const notice = value as unknown as Notice;
     this.#emit({ kind: "notice", notice: { ...notice, text: this.#safe.text(notice.text) } });

@@ -43,6 +43,8 @@ export interface HistorySession {
   readonly cwd: string;
   /** Its further directories. */
   readonly additionalDirectories: readonly string[];
+  /** The session that went on in its place from an earlier prompt, after a rewind. */
+  readonly rewoundTo: string | undefined;
   /** When it was recorded first, in milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was used last, in milliseconds since 1970. */
@@ -54,12 +56,15 @@ export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" 
   Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories">> & {
     /** The session of the history of which it is a copy. */
     readonly forks?: string;
+    /** The last entry that it has of that session. Default: all. */
+    readonly atSeq?: number;
   };
 
 interface Kept {
   readonly agent: HistoryAgent;
   readonly agentSessionId: string;
   readonly name?: string;
+  readonly rewoundTo?: string;
 }
 
 const letters = "abcdefghijkmnpqrstuvwxyz23456789"; // none that look alike
@@ -98,6 +103,7 @@ export function recordFrom(session: NewHistorySession, now: number): SessionReco
 export function sessionFrom(record: SessionRecord): HistorySession {
   const { sessionId: id, cwd, additionalDirectories, title, createdAt, updatedAt, data } = record;
   // a record that was changed by hand has fewer facts, and is still listed
-  const { agent = { name: "unknown" }, agentSessionId = "", name } = (data ?? {}) as Partial<Kept>;
-  return { id, name, title, agent, agentSessionId, cwd, additionalDirectories, createdAt, updatedAt };
+  const { agent = { name: "unknown" }, agentSessionId = "", name, rewoundTo } = (data ?? {}) as Partial<Kept>;
+  const names = { id, name, title, agent, agentSessionId, rewoundTo };
+  return { ...names, cwd, additionalDirectories, createdAt, updatedAt };
 }

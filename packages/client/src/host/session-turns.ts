@@ -15,18 +15,8 @@ import type { ManagedSession } from "../managed/managed-session.ts";
 import type { AttachedText } from "../prompt-input/attached-text.ts";
 import type { LateUpdates } from "./late-updates.ts";
 import type { SessionAgent } from "./session-agent.ts";
+import type { TurnChanges } from "./turn-changes.ts";
 import { WaitingPrompts } from "./waiting-prompts.ts";
-
-/** Finds out what a turn changed. */
-export interface TurnChanges {
-  /** `prompt` is what the turn is called. */
-  begin(prompt: string): Promise<void>;
-  /** A file is about to be written. It never rejects. */
-  protect(path: string): Promise<void>;
-  end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
-  /** For the agent, with the next prompt: what the user took back. Given once. */
-  takeReport(): AttachedText | undefined;
-}
 
 /** What turns need of their session. */
 export interface TurnHost {

@@ -1,7 +1,13 @@
 // Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
 import { optional } from "../../base/objects.ts";
-import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
+import {
+  forkKeys,
+  loginKeys,
+  reopenKeys,
+  sessionKeys,
+  sessionQueryKeys,
+} from "../../base/option-keys.gen.ts";
 import type {
   Activation,
   AgentCapabilities,
@@ -24,7 +30,7 @@ import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import type { SessionTools } from "../mcp/client-servers.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
-import { activation, checkSessionId, namelessSession } from "./activation.ts";
+import { activation, checkSessionId, forkCall, namelessSession } from "./activation.ts";
 import {
   abortableCall,
   abortError,
@@ -38,6 +44,7 @@ import type {
   CallOptions,
   ClientConnection,
   ClientCounters,
+  ForkOptions,
   LoginOptions,
   LoginResult,
   ProviderList,
@@ -159,13 +166,11 @@ export class ConnectedAgent implements ClientConnection {
     return this.#opened("resumeSession", options, opening, call, sessionId);
   }
 
-  async forkSession(sessionId: string, options: SessionOptions & SentHook): Promise<ClientSession> {
+  async forkSession(sessionId: string, options: ForkOptions & SentHook): Promise<ClientSession> {
     needs(this.capabilities.fork, "fork sessions", "fork");
-    const opening = activation("forkSession", options, sessionKeys, this.capabilities);
-    return this.#opened("forkSession", options, opening, (given) => {
-      const { params } = this.#edition.open(given);
-      return { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
-    });
+    const opening = activation("forkSession", options, forkKeys, this.capabilities);
+    const call: OpeningCall = (given) => forkCall(sessionId, this.#edition.open(given));
+    return this.#opened("forkSession", options, opening, call);
   }
 
   async listSessions({ sent, signal, ...query }: SessionQueryOptions & SentHook = {}): Promise<SessionPage> {
