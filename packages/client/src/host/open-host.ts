@@ -138,7 +138,8 @@ class AppHost implements Host {
   readonly #entry: AgentEntry;
   readonly #given: AppHostOptions;
   readonly #sessions = new Set<SessionHost>();
-  readonly #closings = new Set<() => Promise<void>>();
+  /** The open reviews, by session. */
+  readonly #reviews = new Map<string, Promise<TurnReview>>();
   #running: AgentHost<AppAgent> | undefined;
 
   constructor(entry: AgentEntry, given: AppHostOptions) {
@@ -169,15 +170,12 @@ class AppHost implements Host {
       ...optional({ keptChars }),
       problem: async (error) => problemFrom(error),
       ...(review && {
-        changes: (folder: string) => {
-          const changes = turnChanges(
-            () => review([folder], host.historyId),
+        changes: (folder: string) =>
+          turnChanges(
+            (name = host.historyId) => this.#review(name, () => review([folder], name)),
             (text) => host.notice("info", text),
             () => host.historyId ?? "",
-          );
-          this.#closings.add(() => changes.close());
-          return changes;
-        },
+          ),
       }),
       open: async (session, found) => {
         const running = this.#agent();
@@ -228,11 +226,20 @@ class AppHost implements Host {
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
-    await Promise.all([...this.#closings].map((close) => close()));
+    const reviews = [...this.#reviews.values()];
+    await Promise.all(reviews.map(async (each) => (await each.catch(() => undefined))?.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Each session has one: several of its branches may need it. */
+  #review(name: string | undefined, open: () => Promise<TurnReview>): Promise<TurnReview> {
+    const key = name ?? crypto.randomUUID();
+    const review = this.#reviews.get(key) ?? open();
+    this.#reviews.set(key, review);
+    return review;
   }
 
   /** One that has ended with its last session is started again for the next. */

@@ -123,12 +123,12 @@ async function tried(turn: number | undefined, work: () => Promise<UndoneFiles>)
   }
 }
 
-/** `open` is called with the first turn. `name` is that of the review. */
+/** `open` is called with the first turn, and with the name of another session whose turns are taken back. */
 export function turnChanges(
-  open: () => Promise<TurnReview>,
+  open: (session?: string) => Promise<TurnReview>,
   notice: (text: string) => void,
   name: () => string,
-): TurnChanges & { close(): Promise<void> } {
+): TurnChanges {
   let opening: Promise<TurnReview> | undefined;
   let review: TurnReview | undefined;
   const opened = async (): Promise<TurnReview> => {
@@ -136,10 +136,7 @@ export function turnChanges(
     review = await opening;
     return review;
   };
-  const own = async (session: string): Promise<TurnReview> => {
-    if (session !== name()) throw new Error("it belongs to the session from which this one was rewound");
-    return opened();
-  };
+  const named = (session: string): Promise<TurnReview> => (session === name() ? opened() : open(session));
   return {
     async begin(prompt) {
       const [line = ""] = prompt.trim().split("\n");
@@ -160,10 +157,7 @@ export function turnChanges(
       const text = review?.takeReport();
       return text === undefined || text === "" ? undefined : { name: "changes of the user", text };
     },
-    rewind: (turns) => takeTurnsBack(turns, own),
-    restore: (undone) => restoreTurns(undone, own),
-    async close() {
-      await (await opening?.catch(() => undefined))?.close();
-    },
+    rewind: (turns) => takeTurnsBack(turns, named),
+    restore: (undone) => restoreTurns(undone, named),
   };
 }

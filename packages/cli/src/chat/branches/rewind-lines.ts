@@ -7,6 +7,8 @@ import { changeText } from "../../draw/usage-text.ts";
 import { age } from "../../sessions/stored-sessions.ts";
 import { escapedLine, safeLine } from "../../terminal/sanitise.ts";
 
+/** A list of prompts is of no use then. */
+export const isWorking = "the agent works: stop the turn or wait for its end, then rewind";
 /** Of a session in a list. */
 export const leftByRewind = "left by a rewind";
 export const undoLabel = "Undo the rewind";
@@ -22,7 +24,7 @@ export function rewindLines(outcome: RewindOutcome, cwd: string, branches: strin
     new: "rewound: a new session, since nothing was said before",
     back: "the rewind was undone: this is the branch that was left",
   };
-  const changed = files.files === 0 ? [] : [`${counted(files.files, "file")} put back as they were`];
+  const changed = files.files === 0 ? [] : [`files as they were: ${counted(files.files, "file")} put back`];
   const kept = files.kept.map(
     ({ path, reason }) => `left as it is: ${escapedLine(relative(cwd, path))}: ${reason}`,
   );

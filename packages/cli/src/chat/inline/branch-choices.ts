@@ -3,7 +3,14 @@
 import type { RewindOutcome } from "@parley/client/conversation";
 import { noCompaction, ofAgent } from "../branches/agent-commands.ts";
 import { contextLines } from "../branches/context-lines.ts";
-import { promptFacts, promptLine, rewindLines, undoHelp, undoLabel } from "../branches/rewind-lines.ts";
+import {
+  isWorking,
+  promptFacts,
+  promptLine,
+  rewindLines,
+  undoHelp,
+  undoLabel,
+} from "../branches/rewind-lines.ts";
 import { Picker, type PickerItem } from "../sheets/picker.ts";
 import type { ChatFace } from "./chat-face.ts";
 
@@ -43,8 +50,11 @@ export class BranchChoices {
     }));
     const undo: PickerItem<Row> = { label: undoLabel, detail: undoHelp, value: undoRow };
     const items: readonly PickerItem<Row>[] = from === undefined ? prompts : [...prompts, undo];
+    if (session.turn !== undefined) return this.#face.say(isWorking);
     if (items.length === 0) return this.#face.hint("there is no earlier prompt");
     const close = () => this.#face.open(undefined);
+    // that of the first Esc
+    this.#face.hint("");
     this.#face.open(
       new Picker<Row>({
         title: "Rewind to before",
@@ -82,6 +92,7 @@ export class BranchChoices {
     this.#face.hint("going back …");
     this.#face.attempt(
       work.then((outcome) => {
+        this.#face.hint("");
         const session = conversation.open({ kind: "kept", id: outcome.session.historyId ?? "" });
         if (outcome.input !== undefined) composer.restore(outcome.input);
         this.#face.say(rewindLines(outcome, session.cwd, "the list of sessions (Ctrl-P)").join("\n"));

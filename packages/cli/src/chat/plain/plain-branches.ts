@@ -4,7 +4,14 @@ import type { RewindOutcome } from "@parley/client/conversation";
 import { safeText } from "../../terminal/sanitise.ts";
 import { noCompaction, ofAgent } from "../branches/agent-commands.ts";
 import { contextLines } from "../branches/context-lines.ts";
-import { promptFacts, promptLine, rewindLines, undoHelp, undoLabel } from "../branches/rewind-lines.ts";
+import {
+  isWorking,
+  promptFacts,
+  promptLine,
+  rewindLines,
+  undoHelp,
+  undoLabel,
+} from "../branches/rewind-lines.ts";
 import type { Conversations } from "../conversation/conversations.ts";
 import { type Choice, type PickInput, pickByNumber } from "./pick-by-number.ts";
 
@@ -40,6 +47,7 @@ async function rewind(rest: string, options: PlainBranchOptions): Promise<void> 
     if (from !== undefined) return went(await session.undoRewind(), options);
     return options.say("There is no rewind to undo: this session was not begun by one.");
   }
+  if (session.turn !== undefined) return options.say(isWorking);
   const prompts = session.prompts.toReversed().map((prompt): Choice<string | typeof undo> => {
     return { label: `${promptLine(prompt)} (${promptFacts(prompt)})`, value: prompt.messageId };
   });
