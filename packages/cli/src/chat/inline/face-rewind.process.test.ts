@@ -109,7 +109,9 @@ test(
   "/context, /clear and /compact do what they can where the agent has no such commands",
   patience,
   async (t) => {
-    const { send, shows, conversation, session } = await faceWith(t, { otherwise: [{ say: "12345" }] });
+    const { send, shows, until, conversation, session } = await faceWith(t, {
+      otherwise: [{ say: "12345" }],
+    });
     send("1234567890");
     await shows(/12345\n/);
     send("/context");
@@ -123,6 +125,7 @@ test(
     await shows(/a new session; the one before is in the list of sessions/);
     assert.notEqual(conversation.current, session);
     assert.equal(promptsIn(session), "1234567890");
+    await until(() => conversation.current.phase === "ready");
   },
 );
 

@@ -61,7 +61,7 @@ test("/rewind lists the prompts with numbers, goes back to one, and is undone", 
 });
 
 test("/context has no bars, /compact says what to do, and /clear begins anew", patience, async (t) => {
-  const { plain, ask, said, conversation, session } = await plainly(t, []);
+  const { plain, ask, said, until, conversation, session } = await plainly(t, []);
   await ask("one");
   await plain.handle("/context");
   assert.match(said.at(-1) ?? "", /^ *\d+ % {2}your messages: 3 characters$/m);
@@ -69,4 +69,5 @@ test("/context has no bars, /compact says what to do, and /clear begins anew", p
   assert.match(said.at(-1) ?? "", /far has no \/compact/);
   await plain.handle("/clear");
   assert.notEqual(conversation.current, session);
+  await until(() => conversation.current.phase === "ready");
 });
