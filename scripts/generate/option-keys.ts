@@ -25,6 +25,7 @@ const interfaces: Readonly<Record<string, Readonly<Record<string, readonly strin
   "peer/agent/turn/tool-call.ts": { ToolCallStart: [] },
   "peer/client/client-connection.ts": {
     LoginOptions: [],
+    ForkOptions: [],
     ReopenOptions: [],
     SessionOptions: [],
     SessionQueryOptions: [],

@@ -45,6 +45,7 @@ export type { Between } from "./peer/base/own-proxies.ts";
 export { type Client, client } from "./peer/client/client.ts";
 export type {
   ClientConnection,
+  ForkOptions,
   ReopenOptions,
   SessionOptions,
   SessionPage,

@@ -34,6 +34,9 @@ export const toolCallStartKeys: Keys = { title: true, kind: true, name: true, lo
 /** The options of `LoginOptions` (peer/client/client-connection.ts). */
 export const loginKeys: Keys = { credentials: true, _meta: true, signal: true, key: true };
 
+/** The options of `ForkOptions` (peer/client/client-connection.ts). */
+export const forkKeys: Keys = { before: true, _meta: true, signal: true, key: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true };
+
 /** The options of `ReopenOptions` (peer/client/client-connection.ts). */
 export const reopenKeys: Keys = { takeover: true, _meta: true, signal: true, key: true, cwd: true, additionalDirectories: true, mcpServers: true, tools: true, systemPrompt: true, lastKnown: true, onUpdate: true, onEntry: true };
 

@@ -9,6 +9,14 @@
 export const takeoverKey = "_parley.dev/takeover";
 
 /**
+ * Names the message of the user before which a fork ends: the copy has what came before it. An agent that can do this says so
+ * with `true` under the same name in the `_meta` of its capability `session.fork`.
+ *
+ * In `_meta` of `session/fork`, from clients to agents, since 0.1.0: the id of the message.
+ */
+export const forkBeforeKey = "_parley.dev/forkBefore";
+
+/**
  * Tells a client that another one has its session now. Before it, the state of the session is `idle` with the same name in
  * its `_meta`.
  *
@@ -362,6 +370,13 @@ export const noticeEntry = "_parley.dev/notice";
  * In entries of kind `extension`, from hosts to their logs and front ends, since 0.1.0: `{ result, durationMs, changed? }`.
  */
 export const turnEntry = "_parley.dev/turn";
+
+/**
+ * Names a rewind of a session: the session that it left, or the one that went on in its place.
+ *
+ * In entries of kind `extension`, from hosts to their logs and front ends, since 0.1.0: `{ from?, to?, memory?, undone? }`.
+ */
+export const rewindEntry = "_parley.dev/rewind";
 
 /**
  * Names an answer of the user that counts for the session, or the id of one that counts no more.

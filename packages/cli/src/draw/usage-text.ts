@@ -55,7 +55,7 @@ function shown(facts: string, width: number, { more }: Marks): string[] {
   return facts === "" ? [] : [clipped(facts, width, more)];
 }
 
-function changeText({ files, added, removed }: NonNullable<TurnFacts["changed"]>): string {
+export function changeText({ files, added, removed }: NonNullable<TurnFacts["changed"]>): string {
   return `${counted(files, "file")} +${count(added)} -${count(removed)}`;
 }
 

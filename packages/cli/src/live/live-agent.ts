@@ -8,6 +8,7 @@ import type { AgentFacts } from "@parley/client/conversation";
 import type { AgentHostOptions, AgentWays, HostAsker, HostedAgent, SessionHost } from "@parley/client/host";
 import {
   type ManagedConnection,
+  type ManagedSession,
   type ManagedSessionOptions,
   type RecordingOptions,
   recordSessions,
@@ -229,14 +230,20 @@ export class LiveAgent implements HostedAgent {
     return { ...taken, recording };
   }
 
-  /** Opens a copy of one of its sessions. */
-  async fork(host: SessionHost, sessionId: string): Promise<LiveAgentSession> {
+  /** Opens a session that is not that of the target. `of` is the one of which it is a copy. */
+  async another(
+    of: string | undefined,
+    host: SessionHost,
+    open: (running: ManagedConnection, place: ManagedSessionOptions) => Promise<ManagedSession>,
+  ): Promise<LiveAgentSession> {
     const running = this.#started();
-    this.#target = { ...this.#target, known: undefined };
-    const original = () => this.historyOf(sessionId);
+    const { known: _known, listed, ...target } = this.#target;
+    const isCopy = of !== undefined;
+    this.#target = { ...target, known: undefined, ...(isCopy && optional({ listed })) };
     const place = await this.#place(running, host);
-    const session = await this.#recorded({ original }, () => running.forkSession(sessionId, place));
-    return { session, isResumed: true, recording: this.#recordings?.of(session.sessionId) };
+    const opening = isCopy ? { original: () => this.historyOf(of) } : {};
+    const session = await this.#recorded(opening, () => open(running, place));
+    return { session, isResumed: isCopy, recording: this.#recordings?.of(session.sessionId) };
   }
 
   async close(): Promise<void> {

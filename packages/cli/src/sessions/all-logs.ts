@@ -138,6 +138,7 @@ function atAgent(session: StoredSession): LoggedSession {
     cwd,
     additionalDirectories,
     proxies: [],
+    rewoundTo: undefined,
     createdAt,
     updatedAt,
     log: "agent",

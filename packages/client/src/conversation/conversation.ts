@@ -5,11 +5,22 @@ import type { JsonValue } from "@parley/acp/model";
 import type { SessionView } from "@parley/acp/view";
 import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
 import type { SafeTexts } from "./safe-status.ts";
-import type { Answers, HostQuestion, Notice, SessionStatus, TurnSummary } from "./session-link.ts";
+import type {
+  Answers,
+  HostQuestion,
+  Notice,
+  PastPrompt,
+  RewindOutcome,
+  SessionStatus,
+  TurnSummary,
+} from "./session-link.ts";
 
 /** A session as its front end shows it. It follows the session's host, and changes nothing by itself. */
 export interface Conversation
-  extends Omit<SessionStatus, "questions" | "unsent" | "progress" | "problem" | "branch" | "turn"> {
+  extends Omit<
+    SessionStatus,
+    "questions" | "unsent" | "progress" | "problem" | "branch" | "turn" | "branches"
+  > {
   /** Unique in this process. */
   readonly key: string;
   /** What it waits for while it starts, or why it is silent. One line, safe to show. */
@@ -24,6 +35,10 @@ export interface Conversation
   readonly unsent: readonly string[];
   /** What was said and done. */
   readonly view: SessionView;
+  /** The prompts that it can be rewound to, oldest first. */
+  readonly prompts: readonly PastPrompt[];
+  /** The other branches of the conversation, after a rewind. */
+  readonly branches: SessionStatus["branches"];
   /** Whether a command of the user runs; `cancel` stops it. */
   readonly runsCommand: boolean;
   /** Questions without an answer, oldest first. */
@@ -59,6 +74,13 @@ export interface Conversation
   shell(command: string): Promise<void>;
   /** Text for the agent beside the next prompt, such as a comment on a change. The transcript shows its name. */
   tell(told: AttachedText): void;
+  /**
+   * Goes back to before a prompt of `prompts`: another session goes on from there, with the files as they were. Rejects while a
+   * turn runs. Open the session of the outcome.
+   */
+  rewind(messageId: string): Promise<RewindOutcome>;
+  /** Goes back to the session that was left by a rewind, with its files. */
+  undoRewind(): Promise<RewindOutcome>;
   /** Ends the session at its host. */
   close(): Promise<void>;
   /** Stops following the session. The session goes on. */

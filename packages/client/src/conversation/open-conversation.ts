@@ -1,6 +1,7 @@
 // Follows a session host: folds its entries into a view, keeps its state, and sends it commands.
 
 import type { Entry, SessionUpdate } from "@parley/acp";
+import { rewindEntry } from "@parley/acp/extensions";
 import type { JsonValue } from "@parley/acp/model";
 import { applyEntry, createView, type SessionView } from "@parley/acp/view";
 import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
@@ -8,12 +9,15 @@ import type { Conversation, ConversationEvent, ConversationOptions, OpenQuestion
 import { hostWords } from "./host-words.ts";
 import { LinkFollower } from "./link-follower.ts";
 import { parentCallOf } from "./parent-call.ts";
+import { asPrompt, PastPrompts } from "./past-prompts.ts";
 import { type SafeTexts, safeStatus, unchanged } from "./safe-status.ts";
 import type {
   Answers,
   CommandContent,
   CommandKind,
   HostQuestion,
+  PastPrompt,
+  RewindOutcome,
   SessionLink,
   SessionStatus,
   StatusPatch,
@@ -78,6 +82,7 @@ class FollowedSession implements Conversation {
   readonly #listeners = new Set<(event: ConversationEvent) => void>();
   readonly #entryListeners = new Set<(entry: Entry) => void>();
   readonly #shells = new Set<AbortController>();
+  readonly #prompts = new PastPrompts();
   #view: SessionView = createView({ timelineBytes });
   #status: SessionStatus;
   /** The prompts that the host may not have yet. */
@@ -96,6 +101,14 @@ class FollowedSession implements Conversation {
 
   get view(): SessionView {
     return this.#view;
+  }
+
+  get prompts(): readonly PastPrompt[] {
+    return this.#prompts.list.map(asPrompt);
+  }
+
+  get branches(): SessionStatus["branches"] {
+    return this.#status.branches;
   }
 
   get agent(): SessionStatus["agent"] {
@@ -246,6 +259,14 @@ class FollowedSession implements Conversation {
     await this.#link.submit("rename", { title });
   }
 
+  rewind(messageId: string): Promise<RewindOutcome> {
+    return this.#link.submit("rewind", { messageId });
+  }
+
+  undoRewind(): Promise<RewindOutcome> {
+    return this.#link.submit("undoRewind", {});
+  }
+
   async restart(): Promise<void> {
     await this.#link.submit("restart", {});
   }
@@ -294,6 +315,7 @@ class FollowedSession implements Conversation {
         return this.#patch(event.status)();
       case "reset":
         this.#view = createView({ timelineBytes });
+        this.#prompts.clear();
         return this.#emit({ kind: "entries" });
       default:
         // of a newer host
@@ -309,6 +331,8 @@ class FollowedSession implements Conversation {
 
   #entry(entry: Entry, isPast: boolean): void {
     applyEntry(this.#view, entry);
+    this.#prompts.entry(entry);
+    if (entry.kind === "extension" && entry.name === rewindEntry) return;
     const words = hostWords(entry);
     if (words !== undefined) {
       // what was told before is over

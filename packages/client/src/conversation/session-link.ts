@@ -105,6 +105,36 @@ export interface SessionStatus {
   readonly unsent: readonly QueuedPrompt[];
   /** Questions without an answer, oldest first. */
   readonly questions: readonly HostQuestion[];
+  /** The other branches of the conversation, after a rewind. */
+  readonly branches?: RewindBranches | undefined;
+}
+
+/** A session, by the ids that it has. */
+export interface SessionReference {
+  /** The id in the history. Absent if it is not stored. */
+  readonly historyId?: string;
+  /** The agent's id. */
+  readonly sessionId?: string;
+}
+
+/** The sessions that a rewind has left or begun. */
+export interface RewindBranches {
+  /** The session that was left for this one: `undoRewind` goes back to it. */
+  readonly from?: SessionReference;
+  /** The session that went on in place of this one. */
+  readonly to?: SessionReference;
+}
+
+/** A prompt to which a session can be rewound. */
+export interface PastPrompt {
+  /** The id, for `rewind`. */
+  readonly messageId: string;
+  /** When it was sent, in milliseconds since 1970. */
+  readonly time: number;
+  /** Its text, or the beginning of a long one. */
+  readonly text: string;
+  /** What its turn changed, as far as a snapshot knows. */
+  readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };
 }
 
 /** A turn that runs. */
@@ -182,7 +212,48 @@ export interface TurnSummary {
   /** Without the time in which the user was asked. */
   readonly durationMs: number;
   /** The files that changed, as far as a snapshot knows. */
-  readonly changed?: { readonly files: number; readonly added: number; readonly removed: number };
+  readonly changed?: {
+    readonly files: number;
+    readonly added: number;
+    readonly removed: number;
+    /** The turn in the review, to take it back. */
+    readonly review?: ReviewedTurn;
+  };
+}
+
+/** A turn in the review of a session. */
+export interface ReviewedTurn {
+  /** The name of the review: that of the session. */
+  readonly session: string;
+  /** The number of the turn there. */
+  readonly turn: number;
+}
+
+/** The result of a rewind, or of its undo. */
+export interface RewindOutcome {
+  /** The session that goes on, for the front end to open. */
+  readonly session: SessionReference;
+  /** The prompt, to be changed and sent again. Absent after an undo. */
+  readonly input?: ChatInput;
+  /**
+   * "kept": the agent continues its own memory up to there. "told": a new session gets the conversation up to there as text,
+   * with its first prompt. "new": there was nothing before it. "back": the session that was left goes on.
+   */
+  readonly memory: "kept" | "told" | "new" | "back";
+  /** How many characters of the conversation the new session is not told. */
+  readonly leftOut?: number;
+  /** What became of the files. */
+  readonly files: TakenBack;
+}
+
+/** What became of the files that turns have changed. */
+export interface TakenBack {
+  /** How many files were put back. */
+  readonly files: number;
+  /** The files with changes that stay, and why. */
+  readonly kept: readonly { readonly path: string; readonly reason: string }[];
+  /** Sentences for the user, such as effects that cannot be taken back. */
+  readonly notes: readonly string[];
 }
 
 /** The data of a question that somebody has to answer, with the command `answer`. */
@@ -238,17 +309,28 @@ interface Commands {
   readonly rename: { readonly title: string };
   /** Starts a crashed or failed agent again. */
   readonly restart: object;
+  /**
+   * Goes back to before a prompt: another session goes on from there, with the files as they were. This one stays. Rejects
+   * while a turn runs.
+   */
+  readonly rewind: { readonly messageId: string };
+  /** Goes back to the session that was left by a rewind, with its files. */
+  readonly undoRewind: object;
   /** Appends what the front end did itself, such as a command of the user. */
   readonly show: { readonly update: SessionUpdate };
   readonly close: object;
 }
 
 /** The outcome of each command. */
-interface Outcomes extends Record<Exclude<keyof Commands, "steer" | "unqueue">, object> {
+interface Outcomes extends Record<Exclude<keyof Commands, "steer" | "unqueue" | Rewinds>, object> {
   readonly steer: { readonly how: "steered" | "resent" | "sent" };
   /** Empty if it does not wait any more. */
   readonly unqueue: { readonly input?: ChatInput };
+  readonly rewind: RewindOutcome;
+  readonly undoRewind: RewindOutcome;
 }
+
+type Rewinds = "rewind" | "undoRewind";
 
 /** The kinds of commands. */
 export type CommandKind = keyof Commands;

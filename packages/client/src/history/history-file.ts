@@ -102,8 +102,9 @@ export class HistoryFile implements History {
     }
     await freeAgentSession(store, session);
     // a copy has the conversation of the original, which may be deleted later
-    const { forks } = session;
-    const claim = forks === undefined ? await store.create(made) : await store.fork(forks, made);
+    const { forks, atSeq } = session;
+    const claim =
+      forks === undefined ? await store.create(made) : await store.fork(forks, made, optional({ atSeq }));
     return orReleased(store, claim, () => this.#writer(store, claim, fail));
   }
 
@@ -143,6 +144,15 @@ export class HistoryFile implements History {
     if (known.agentSessionId === agentSessionId) return;
     await freeAgentSession(store, { agent: sessionFrom(known).agent, agentSessionId });
     await store.patch(id, { agentSessionId, data: { ...(known.data as object), agentSessionId } }); // as: written by recordFrom
+  }
+
+  /** Says which session went on in its place after a rewind; undefined: none. */
+  async rewound(id: string, rewoundTo: string | undefined): Promise<void> {
+    const store = await this.#store();
+    const known = await store.get(id);
+    if (known === undefined) return;
+    const { rewoundTo: before, ...data } = (known.data ?? {}) as { readonly rewoundTo?: string }; // as: written by recordFrom
+    if (before !== rewoundTo) await store.patch(id, { data: { ...data, ...optional({ rewoundTo }) } });
   }
 
   /**

@@ -48,6 +48,8 @@ export interface HistorySession {
    * without proxies.
    */
   readonly proxies: readonly string[];
+  /** The session that went on in its place from an earlier prompt, after a rewind. */
+  readonly rewoundTo: string | undefined;
   /** When it was recorded first, in milliseconds since 1970. */
   readonly createdAt: number;
   /** When it was used last, in milliseconds since 1970. */
@@ -59,6 +61,8 @@ export type NewHistorySession = Pick<HistorySession, "agent" | "agentSessionId" 
   Partial<Pick<HistorySession, "id" | "name" | "title" | "additionalDirectories" | "proxies">> & {
     /** The session of the history of which it is a copy. */
     readonly forks?: string;
+    /** The last entry that it has of that session. Default: all. */
+    readonly atSeq?: number;
   };
 
 interface Kept {
@@ -66,6 +70,7 @@ interface Kept {
   readonly agentSessionId: string;
   readonly name?: string;
   readonly proxies?: readonly string[];
+  readonly rewoundTo?: string;
 }
 
 const letters = "abcdefghijkmnpqrstuvwxyz23456789"; // none that look alike
@@ -109,17 +114,8 @@ export function sessionFrom(record: SessionRecord): HistorySession {
     agentSessionId = "",
     name,
     proxies = [],
+    rewoundTo,
   } = (data ?? {}) as Partial<Kept>;
-  return {
-    id,
-    name,
-    title,
-    agent,
-    agentSessionId,
-    cwd,
-    additionalDirectories,
-    proxies,
-    createdAt,
-    updatedAt,
-  };
+  const names = { id, name, title, agent, agentSessionId, proxies, rewoundTo };
+  return { ...names, cwd, additionalDirectories, createdAt, updatedAt };
 }

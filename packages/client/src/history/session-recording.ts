@@ -22,6 +22,8 @@ export interface BegunSession {
   readonly replaces?: string;
   /** The agent's id of the session of which it is a copy. */
   readonly forks?: string;
+  /** The last entry in the history that it has of that session. Default: all. */
+  readonly atSeq?: number;
   /** What the agent has replayed of it. */
   readonly replayed?: readonly Entry[];
 }
@@ -131,10 +133,11 @@ export class SessionRecording {
       this.#fail(error);
     };
     const made = { agent, id, agentSessionId: session.sessionId, cwd: session.cwd, ...optional({ proxies }) };
-    const names = optional({ name: name || undefined, title: title || undefined, forks: await original?.() });
+    const names = optional({ name: name || undefined, title: title || undefined });
+    const copied = optional({ forks: await original?.(), atSeq: session.atSeq });
     const writer =
       old === undefined
-        ? await history.begin({ ...made, ...names }, fail)
+        ? await history.begin({ ...made, ...names, ...copied }, fail)
         : await history.resume(old.id, { agentSessionId: session.sessionId, ...optional({ proxies }) }, fail);
     this.#writer = writer;
     this.#recorded = recorded;

@@ -5,22 +5,18 @@ import { ConnectionError, type Entry } from "@parley/acp";
 import { argumentText } from "@parley/acp/internal";
 import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
-import type { AgentFacts, SessionLink, SessionProblem } from "../conversation/session-link.ts";
-import {
-  type PermissionPolicy,
-  type PermissionPolicyOptions,
-  permissionPolicy,
-} from "../gate/permission-policy.ts";
+import type { SessionLink, SessionProblem } from "../conversation/session-link.ts";
+import type { PermissionPolicyOptions } from "../gate/permission-policy.ts";
 import type { History } from "../history/history.ts";
 import { HistoryFile } from "../history/history-file.ts";
 import type { HistorySession } from "../history/history-record.ts";
 import { targetEntry } from "../launch/agent-target.ts";
 import { LaunchError } from "../launch/launch-error.ts";
-import { historyAgent, sessionRecorder } from "../managed/connect-agent.ts";
 import type { ConnectAgentOptions } from "../managed/connect-options.ts";
-import { type ManagedConnection, manageAgent } from "../managed/manage-agent.ts";
 import { problemOf } from "../managed/problem.ts";
-import { AgentHost, type AgentWays, type HostedAgent } from "./agent-host.ts";
+import { AgentHost } from "./agent-host.ts";
+import { AppAgent, type AppHostOptions, type Branch, nameOnly } from "./app-agent.ts";
+import type { SessionBranches } from "./session-agent.ts";
 import { SessionHost } from "./session-host.ts";
 import { type TurnReview, turnChanges } from "./turn-review.ts";
 
@@ -131,46 +127,67 @@ export function openHost(target: string | readonly string[] | AgentSpec, options
   return new AppHost(targetEntry(target, options.agents), { ...options, cwd, history });
 }
 
-type Given = Omit<HostOptions, "cwd" | "history"> & {
+interface Begun {
   readonly cwd: string;
-  readonly history: HistoryFile | undefined;
-};
+  /** The session of the history that is continued. */
+  readonly id?: string | undefined;
+  readonly branch?: Branch | undefined;
+}
 
 class AppHost implements Host {
   readonly #entry: AgentEntry;
-  readonly #given: Given;
+  readonly #given: AppHostOptions;
   readonly #sessions = new Set<SessionHost>();
-  readonly #closings = new Set<() => Promise<void>>();
+  /** The open reviews, by session. */
+  readonly #reviews = new Map<string, Promise<TurnReview>>();
   #running: AgentHost<AppAgent> | undefined;
 
-  constructor(entry: AgentEntry, given: Given) {
+  constructor(entry: AgentEntry, given: AppHostOptions) {
     this.#entry = entry;
     this.#given = given;
   }
 
   open({ cwd = this.#given.cwd, session: id }: HostedSessionOptions = {}): SessionLink {
     if (!isAbsolute(cwd)) throw new TypeError(`open: cwd must be absolute, got ${argumentText(cwd)}`);
+    return this.#openHere(id) ?? this.#begin({ cwd, id }).host;
+  }
+
+  /** Such as the outcome of a rewind. */
+  #openHere(id: string | undefined): SessionHost | undefined {
+    return [...this.#sessions].find(
+      (each) => id !== undefined && each.historyId === id && each.phase !== "closed",
+    );
+  }
+
+  #begin({ cwd, id, branch }: Begun): { readonly host: SessionHost; readonly started: Promise<void> } {
     const { history, review, keptChars } = this.#given;
     const host: SessionHost = new SessionHost({
       cwd,
+      title: branch?.title,
+      setsTitle: branch?.title !== undefined,
+      branches: history && this.#branches(history),
       agent: nameOnly(this.#entry),
       ...optional({ keptChars }),
       problem: async (error) => problemFrom(error),
       ...(review && {
-        changes: (folder: string) => {
-          const changes = turnChanges(
-            () => review([folder], host.historyId),
+        changes: (folder: string) =>
+          turnChanges(
+            (name = host.historyId) => this.#review(name, () => review([folder], name)),
             (text) => host.notice("info", text),
-          );
-          this.#closings.add(() => changes.close());
-          return changes;
-        },
+            () => host.historyId ?? "",
+          ),
       }),
       open: async (session, found) => {
         const running = this.#agent();
         running.join(session);
         const known = id === undefined ? undefined : await knownSession(history, id);
         const place = known?.cwd ?? cwd;
+        if (branch !== undefined) {
+          found({ agent: running, cwd: place, isContinued: true });
+          if (history !== undefined)
+            await replayTo(branch.atSeq, history.entries(branch.of.historyId ?? ""), session);
+          return running.agent.branched(running, session, place, branch);
+        }
         found({
           agent: running,
           cwd: place,
@@ -184,17 +201,45 @@ class AppHost implements Host {
       },
     });
     this.#sessions.add(host);
-    void host.start();
-    return host;
+    return { host, started: host.start() };
+  }
+
+  #branches(history: HistoryFile): SessionBranches {
+    return {
+      entries: (id) => history.entries(id),
+      left: (id, to) => history.rewound(id, to),
+      open: async (of, point) => {
+        const { host, started } = this.#begin({ cwd: point.cwd, branch: { ...point, of } });
+        await started;
+        if (host.phase === "ready") return host;
+        throw new Error("the session could not be opened");
+      },
+      reopen: async ({ historyId = "" }) => {
+        const open = this.#openHere(historyId);
+        if (open !== undefined) return open;
+        const { host, started } = this.#begin({ cwd: this.#given.cwd, id: historyId });
+        await started;
+        return host;
+      },
+    };
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
-    await Promise.all([...this.#closings].map((close) => close()));
+    const reviews = [...this.#reviews.values()];
+    await Promise.all(reviews.map(async (each) => (await each.catch(() => undefined))?.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Each session has one: several of its branches may need it. */
+  #review(name: string | undefined, open: () => Promise<TurnReview>): Promise<TurnReview> {
+    const key = name ?? crypto.randomUUID();
+    const review = this.#reviews.get(key) ?? open();
+    this.#reviews.set(key, review);
+    return review;
   }
 
   /** One that has ended with its last session is started again for the next. */
@@ -205,112 +250,12 @@ class AppHost implements Host {
   }
 }
 
-class AppAgent implements HostedAgent {
-  readonly #entry: AgentEntry;
-  readonly #given: Given;
-  readonly #ways: AgentWays;
-  readonly #policy: PermissionPolicy;
-  readonly #recorder: ReturnType<typeof sessionRecorder> | undefined;
-  #starting: Promise<ManagedConnection> | undefined;
-  #running: ManagedConnection | undefined;
-  /** The answers of this policy have a place for them. */
-  readonly readsWords = true;
-  isClosed = false;
-
-  constructor(entry: AgentEntry, given: Given, ways: AgentWays) {
-    this.#entry = entry;
-    this.#given = given;
-    this.#ways = ways;
-    this.#policy = permissionPolicy({
-      ...given.permissions,
-      ask: (question) => ways.asker.permission?.(question),
-      onNotice: (text) => ways.tell(text),
-    });
-    this.#policy.onDecision((decision) => ways.onDecision(decision));
-    const agent = () => historyAgent(entry, this.#running);
-    this.#recorder = given.history && sessionRecorder(given.history, agent, (text) => ways.warn(text));
+/** Shows the entries of the history up to one of them. */
+async function replayTo(atSeq: number, entries: AsyncIterable<Entry>, session: SessionHost): Promise<void> {
+  for await (const entry of entries) {
+    if (entry.seq > atSeq) return;
+    session.past(entry);
   }
-
-  get facts(): AgentFacts {
-    const { info, edition, capabilities } = this.#running ?? {};
-    const title = info?.title ?? info?.name;
-    return {
-      ...nameOnly(this.#entry),
-      title: title === undefined ? undefined : `${title} ${info?.version ?? ""}`.trim(),
-      edition,
-      accepts: {
-        images: capabilities?.image ?? false,
-        steering: capabilities?.steer ?? false,
-        forks: capabilities?.fork ?? false,
-      },
-    };
-  }
-
-  get sandbox(): string {
-    return this.#given.sandbox ? "agent in sandbox" : "";
-  }
-
-  get lateMs(): number {
-    // version 2 reports the end of a turn after its updates
-    return this.#running?.edition === "v2" ? 0 : (this.#entry.traits?.lateMs ?? 0);
-  }
-
-  get running(): ManagedConnection | undefined {
-    return this.#running;
-  }
-
-  async opened(agent: AgentHost, session: SessionHost, cwd: string, known: HistorySession | undefined) {
-    const connection = await this.#started();
-    const place = { cwd, onEntry: (entry: Entry) => session.heard(entry) };
-    const opened = await (known === undefined
-      ? connection.newSession(place)
-      : connection.resumeSession(known.agentSessionId, place));
-    return { agent, session: opened, recording: this.#recorder?.of(opened.sessionId) };
-  }
-
-  #started(): Promise<ManagedConnection> {
-    this.#starting ??= this.#start().catch((error: unknown) => {
-      // the next session tries again
-      this.#starting = undefined;
-      throw error;
-    });
-    return this.#starting;
-  }
-
-  async #start(): Promise<ManagedConnection> {
-    const {
-      permissions: _permissions,
-      review: _review,
-      keptChars: _kept,
-      history: _history,
-      agents: _agents,
-      ...given
-    } = this.#given;
-    const { asker, signal, onEvent } = this.#ways;
-    this.#running = await manageAgent(this.#entry, {
-      ...given,
-      asker,
-      elicit: asker.elicit,
-      policy: this.#policy,
-      signal,
-      onEvent,
-      ...optional({ recorder: this.#recorder }),
-    });
-    return this.#running;
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-    const running = this.#running ?? (await this.#starting?.catch(() => undefined));
-    await running?.close();
-    await this.#recorder?.finish();
-    await this.#policy.close();
-  }
-}
-
-function nameOnly({ name }: AgentEntry): AgentFacts {
-  const accepts = { images: false, steering: false, forks: false };
-  return { name, asker: name, title: undefined, edition: undefined, accepts };
 }
 
 async function knownSession(history: HistoryFile | undefined, id: string): Promise<HistorySession> {

@@ -1,12 +1,17 @@
 // What a session host is made of: the agent, which may run other sessions too, and what opens the session there.
 
 import type { Entry, SessionUpdate } from "@parley/acp";
-import type { AgentFacts, SessionProblem } from "../conversation/session-link.ts";
+import type {
+  AgentFacts,
+  RewindOutcome,
+  SessionProblem,
+  SessionReference,
+} from "../conversation/session-link.ts";
 import type { ManagedConnection } from "../managed/manage-agent.ts";
 import type { ManagedSession } from "../managed/managed-session.ts";
 import type { LateUpdates } from "./late-updates.ts";
 import type { SessionHost } from "./session-host.ts";
-import type { TurnChanges } from "./turn-review.ts";
+import type { TurnChanges } from "./turn-changes.ts";
 
 export interface SessionAgent {
   /** As far as they are known. */
@@ -46,6 +51,8 @@ export interface OpenedSession {
   readonly session: ManagedSession;
   /** What stores it, with its id in the history. Absent if it is not stored. */
   readonly recording?: StoredSession | undefined;
+  /** Of a branch: whether the agent remembers the conversation before it. */
+  readonly memory?: RewindOutcome["memory"] | undefined;
 }
 
 /** A session that is stored. */
@@ -56,6 +63,30 @@ export interface StoredSession {
   entry(entry: Entry): void;
   /** Resolves when everything so far is stored. */
   stored(): Promise<void>;
+}
+
+/** Where a branch begins. */
+export interface BranchPoint {
+  /** The message of the user that is not in it any more. */
+  readonly messageId: string;
+  /** The last entry in the history that it has. */
+  readonly atSeq: number;
+  /** The folder. */
+  readonly cwd: string;
+  /** The title. Undefined if nothing was said before. */
+  readonly title: string | undefined;
+}
+
+/** The sessions among which a rewind goes. */
+export interface SessionBranches {
+  /** The entries of a session of the history, oldest first. */
+  entries(historyId: string): AsyncIterable<Entry>;
+  /** Opens a session that begins with what this one had before a message, as `openBranch` does. Rejects with why it is not open. */
+  open(session: SessionHost, point: BranchPoint): Promise<SessionHost>;
+  /** A session that was left: open already, or opened now. */
+  reopen(session: SessionReference): Promise<SessionHost>;
+  /** Notes in the history which session went on in place of this one. */
+  left(historyId: string, to: string | undefined): Promise<void>;
 }
 
 /** What a session host is made of. */
@@ -79,6 +110,8 @@ export interface SessionHostOptions {
   changes?(cwd: string, isContinued: boolean): TurnChanges | undefined;
   /** Calls back with the text without known secrets, in the order of the calls. */
   redacted?(text: string, use: (text: string) => void): void;
+  /** Absent: the session cannot be rewound. */
+  readonly branches?: SessionBranches | undefined;
   /** What is told about an error that ends the agent or keeps it from starting. */
   problem(error: unknown): Promise<SessionProblem>;
   /** Whether the agent is not told to close the session: a remote one keeps it for the next client. */

@@ -21,16 +21,18 @@ import { gitBranch } from "./git-branch.ts";
 import { HostQuestions } from "./host-questions.ts";
 import { HostTails } from "./host-tails.ts";
 import type { LateUpdates } from "./late-updates.ts";
+import { Rewinds } from "./rewind.ts";
 import type { KnownSession, OpenedSession, SessionAgent, SessionHostOptions } from "./session-agent.ts";
 import { SessionEntries } from "./session-entries.ts";
 import { SessionTurns } from "./session-turns.ts";
-import type { TurnChanges } from "./turn-review.ts";
+import type { TurnChanges } from "./turn-changes.ts";
 import type { WaitingPrompt } from "./waiting-prompts.ts";
 
 const defaultKeptChars = 8 * 1024 * 1024;
 
 export class SessionHost implements SessionLink {
   readonly asked = new HostQuestions(() => this.#changed());
+  readonly rewinds: Rewinds;
   readonly #given: SessionHostOptions;
   readonly #tails: HostTails;
   readonly #keys = new CommandKeys();
@@ -60,7 +62,8 @@ export class SessionHost implements SessionLink {
       ready: () => {
         const { session } = this.#opened ?? {};
         const agent = this.#agent;
-        const isReady = this.#phase === "ready" && session !== undefined && agent !== undefined;
+        const isReady =
+          this.#phase === "ready" && !this.rewinds.isRunning && session !== undefined && agent !== undefined;
         return isReady ? { agent, session } : undefined;
       },
       changed: () => this.#changed(),
@@ -79,6 +82,11 @@ export class SessionHost implements SessionLink {
         const value = summary as unknown as JsonValue;
         this.#own({ kind: "extension", name: turnEntry, value }, this.#status);
       },
+    });
+    this.rewinds = new Rewinds(this, given.branches, {
+      changes: () => this.#changes,
+      turns: this.#turns,
+      own: (body) => this.#own(body, this.#status),
     });
     this.#changed();
   }
@@ -127,6 +135,9 @@ export class SessionHost implements SessionLink {
       case "rename":
         await this.rename(command.title);
         break;
+      case "rewind":
+      case "undoRewind":
+        return this.rewinds.carryOut(command);
       case "restart":
         await this.#restart();
         break;
@@ -247,6 +258,7 @@ export class SessionHost implements SessionLink {
       this.#agent = opened.agent;
       this.#opened = opened;
       this.#historyId = opened.recording?.id ?? this.#historyId;
+      await this.rewinds.opened(opened.memory);
       // a copy that cannot be renamed is a copy all the same
       if (this.#given.setsTitle && this.#title) await this.rename(this.#title).catch(() => undefined);
       this.#set("ready");
@@ -370,6 +382,7 @@ export class SessionHost implements SessionLink {
       steering: this.#turns.steering,
       unsent: this.#turns.unsent,
       questions: this.asked.list,
+      branches: this.rewinds.branches,
     };
   }
 }

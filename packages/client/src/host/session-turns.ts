@@ -9,7 +9,7 @@ import type { ManagedSession } from "../managed/managed-session.ts";
 import type { AttachedText, ChatInput } from "../prompt-input/chat-input.ts";
 import type { LateUpdates } from "./late-updates.ts";
 import type { SessionAgent, SessionHostOptions } from "./session-agent.ts";
-import type { TurnChanges } from "./turn-review.ts";
+import type { TurnChanges } from "./turn-changes.ts";
 import { type WaitingPrompt, WaitingPrompts } from "./waiting-prompts.ts";
 
 /** What turns need of their session. */

@@ -4,7 +4,7 @@ import { type ClientConnection, ConnectionError } from "@parley/acp";
 import { abortable, optional, withTimeout } from "@parley/acp/jsonrpc";
 import type { AgentEntry } from "../agents/agent-spec.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
-import type { ManageAgentOptions, ManagedSessionOptions } from "./managed-options.ts";
+import type { ManageAgentOptions, ManagedForkOptions, ManagedSessionOptions } from "./managed-options.ts";
 import type { ManagedSession } from "./managed-session.ts";
 import { callAborted, ManagedSessions } from "./managed-sessions.ts";
 
@@ -15,7 +15,7 @@ export interface ManagedConnection extends ManagedAgent {
   newSession(options: ManagedSessionOptions): Promise<ManagedSession>;
   loadSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
   resumeSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
-  forkSession(sessionId: string, options: ManagedSessionOptions): Promise<ManagedSession>;
+  forkSession(sessionId: string, options: ManagedForkOptions): Promise<ManagedSession>;
   /** Ends the agent's input, and reads what it still sends until its output ends or it is silent for so long. Default 500. */
   finish(silenceMs?: number): Promise<void>;
 }
@@ -94,7 +94,8 @@ export async function manageAgent(
     newSession: (given) => sessions.begin(given, (session) => session.openNew()),
     loadSession: (id, given) => sessions.begin(given, (session) => session.openOld(id, "history")),
     resumeSession: (id, given) => sessions.begin(given, (session) => session.openOld(id, "silent")),
-    forkSession: (id, given) => sessions.begin(given, (session) => session.openFork(id)),
+    forkSession: (id, { before, ...given }) =>
+      sessions.begin(given, (session) => session.openFork(id, before)),
     listSessions: (query = {}) => call(query, "list its sessions", (agent) => agent.listSessions(query)),
     async deleteSession(id, given = {}) {
       const result = await call(given, "delete the session", (agent) => agent.deleteSession(id, given));

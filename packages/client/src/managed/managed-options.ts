@@ -1,6 +1,6 @@
 // Options of a managed agent that are not public: a policy, a recorder, the setup of a session.
 
-import type { ClientPolicy, Entry, SessionOptions } from "@parley/acp";
+import type { ClientPolicy, Entry, ForkOptions, SessionOptions } from "@parley/acp";
 import type { SessionSetup } from "../agents/agent-spec.ts";
 import type { ReachOptions } from "../launch/launch-agent.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
@@ -15,6 +15,8 @@ export interface RecordedSession {
   readonly replaces?: string;
   /** The id of the session of which it is a copy. */
   readonly forks?: string;
+  /** The last entry in the history that it has of that session. Default: all. */
+  readonly atSeq?: number;
   /** The conversation so far of a session that was loaded. It is recorded if the history does not have the session. */
   readonly replayed?: readonly Entry[];
 }
@@ -46,4 +48,9 @@ export interface ManageAgentOptions extends Omit<ConnectAgentOptions, "history" 
 export type ManagedSessionOptions = SessionOptions & {
   /** Default: that of the agent's spec. */
   readonly setup?: SessionSetup;
+  /** It is recorded as a copy of the beginning of another session, up to this entry in the history. */
+  readonly copies?: { readonly sessionId: string; readonly atSeq: number | undefined } | undefined;
 };
+
+/** The options of a fork: it may end before a message of the user. */
+export type ManagedForkOptions = ManagedSessionOptions & Pick<ForkOptions, "before">;

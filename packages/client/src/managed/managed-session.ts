@@ -226,8 +226,8 @@ export class ManagedSession implements ClientSession {
     return this.#activation.openNew();
   }
 
-  openFork(sessionId: string): Promise<void> {
-    return this.#activation.openFork(sessionId);
+  openFork(sessionId: string, before?: string): Promise<void> {
+    return this.#activation.openFork(sessionId, before);
   }
 
   openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {

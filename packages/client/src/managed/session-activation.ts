@@ -19,7 +19,7 @@ import { applySetup, type SetupProblem } from "./session-setup.ts";
 
 type How = "new" | "loaded" | "resumed";
 /** The session that a new one replaces, or is a copy of. */
-type Origin = Pick<RecordedSession, "forks"> & { readonly replaces?: string | undefined };
+type Origin = Pick<RecordedSession, "forks" | "atSeq"> & { readonly replaces?: string | undefined };
 type OpenCall = (agent: LaunchedAgent["agent"], place: SessionOptions) => Promise<ClientSession>;
 
 /** What an activation needs of its session. */
@@ -76,12 +76,18 @@ export class SessionActivation {
   }
 
   async openNew(replaces?: string): Promise<void> {
-    await this.#open((agent, place) => agent.newSession(place), { replaces });
+    const { sessionId: forks, atSeq } = this.#place.copies ?? {};
+    const of = replaces === undefined ? optional({ forks, atSeq }) : { replaces };
+    await this.#open((agent, place) => agent.newSession(place), of);
   }
 
-  /** Opens a session with the conversation of another one. */
-  async openFork(sessionId: string): Promise<void> {
-    await this.#open((agent, place) => agent.forkSession(sessionId, place), { forks: sessionId });
+  /** Opens a session with the conversation of another one, or with what came before a message. */
+  async openFork(sessionId: string, before?: string): Promise<void> {
+    const { atSeq } = this.#place.copies ?? {};
+    await this.#open((agent, place) => agent.forkSession(sessionId, { ...place, before }), {
+      forks: sessionId,
+      ...optional({ atSeq }),
+    });
   }
 
   async openOld(sessionId: string, replay: "history" | "silent"): Promise<void> {
@@ -157,7 +163,14 @@ export class SessionActivation {
   /** Tries once more with twice the time when the agent does not answer. */
   async #activate(what: "new" | "history" | "silent", call: OpenCall): Promise<ClientSession> {
     const { setupTimeoutMs = 60_000, onEvent } = this.#process.options;
-    const { setup: _setup, onUpdate: _onUpdate, onEntry: _onEntry, signal, ...place } = this.#place;
+    const {
+      setup: _setup,
+      copies: _copies,
+      onUpdate: _onUpdate,
+      onEntry: _onEntry,
+      signal,
+      ...place
+    } = this.#place;
     // the signal is for the first time: a session that is open stays open
     const first = this.#inner === undefined ? optional({ signal }) : {};
     const attempt = (timeoutMs: number) =>

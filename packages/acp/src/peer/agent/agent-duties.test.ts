@@ -16,6 +16,7 @@ import {
   text,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
+import { forkBeforeKey } from "../../extensions.ts";
 import type { AgentSession, OpenRequest } from "../../index.ts";
 import { memoryStore } from "../../store.ts";
 
@@ -64,7 +65,7 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       resume: {},
       close: {},
       delete: {},
-      fork: {},
+      fork: { _meta: { [forkBeforeKey]: true } },
       additionalDirectories: {},
       systemPrompt: { mode: { override: {} } },
       archive: {},
@@ -79,7 +80,7 @@ test("A7 A10 A11 what is declared is there, on either version", async () => {
       prompt: { image: {}, audio: {}, embeddedContext: {} },
       mcp: { stdio: {}, http: {}, acp: {} },
       delete: {},
-      fork: {},
+      fork: { _meta: { [forkBeforeKey]: true } },
       additionalDirectories: {},
       systemPrompt: { mode: { override: {} } },
       archive: {},

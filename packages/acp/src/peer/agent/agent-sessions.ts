@@ -26,6 +26,7 @@ import {
 } from "./live-sessions.ts";
 import { checkedActivation, checkOptionValue, restoredOptions } from "./request-rules.ts";
 import { ServedSession } from "./served-session.ts";
+import { forkEnd } from "./session/fork-end.ts";
 import { type GuardedStore, sessionHeld } from "./session/guarded-store.ts";
 import { keepCurrent, sessionSetup } from "./session-setup.ts";
 import { type StoredSessions, storedSessions } from "./stored-sessions.ts";
@@ -260,7 +261,8 @@ export class AgentSessions implements Holder {
       createdAt: now,
       updatedAt: now,
     };
-    return this.#create(record, activation, "fork", () => this.#store.fork(sessionId, record));
+    const end = await forkEnd(this.#store.history(sessionId), activation);
+    return this.#create(record, activation, "fork", () => this.#store.fork(sessionId, record, end));
   }
 
   /** Sets a session up that this process has claimed. One that fails is released, and deleted if it is new. */

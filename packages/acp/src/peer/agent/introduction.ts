@@ -1,10 +1,12 @@
 // Declares in `initialize` what an agent is and offers.
 
 import { isObject, optional } from "../../base/objects.ts";
+import { forkBeforeKey } from "../../base/parley-extensions.ts";
 import type {
   AgentCapabilities,
   AgentIntroduction,
   ClientCapabilities,
+  PartsMeta,
 } from "../../edition/agent-edition.ts";
 import { unstableCapabilities } from "../../edition/capabilities.ts";
 import { RequestError, readableThrown } from "../../jsonrpc/errors.ts";
@@ -30,15 +32,22 @@ export function introduction(
   const sessionOptions = tellsOptions ? definition.session?.initialOptions : undefined;
   const { name, version, title, handshakeMeta: { initialize, info, parts } = {} } = definition;
   const _meta = hosted === undefined ? definition._meta : { ...hosted, ...definition._meta };
+  const can = features(definition, speaksDialect);
   return {
     info: { name, version, ...optional({ title, _meta: info }) },
-    capabilities: { ...features(definition, speaksDialect), ...optional({ _meta, partsMeta: parts }) },
+    capabilities: { ...can, ...optional({ _meta, partsMeta: partsOf(can, parts) }) },
     authMethods: authMethodsFor(definition, client),
     ...optional({
       sessionOptions: sessionOptions && completeConfigOptions(sessionOptions),
       _meta: initialize,
     }),
   };
+}
+
+/** A fork has the entries of the store, up to any message. */
+function partsOf({ fork }: AgentCapabilities, given: PartsMeta | undefined): PartsMeta | undefined {
+  if (!fork) return given;
+  return { ...given, "session.fork": { [forkBeforeKey]: true, ...given?.["session.fork"] } };
 }
 
 /** Terminal logins are offered only to clients that can run them. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asked, connected, inEveryWay } from "../../../test/support/every-way.ts";
+import { asked, connected, inEveryWay, type Way } from "../../../test/support/every-way.ts";
 import {
   aborted,
   initialize,
@@ -12,7 +12,9 @@ import {
   withScriptedAgent,
   withScriptedClient,
 } from "../../../test/support/peer-probe.ts";
+import { forkBeforeKey } from "../../extensions.ts";
 import { type AgentRequest, RequestError, type SessionUpdate, type UnstableFeature } from "../../index.ts";
+import { applyEntry, createView } from "../../view.ts";
 
 const prompt = () => undefined;
 const unstable: readonly UnstableFeature[] = ["archive", "session_title", "session_status"];
@@ -181,6 +183,40 @@ inEveryWay("a fork of an archived session is not archived", async (way) => {
   await connection.archiveSession(sessionId);
   const fork = await connection.forkSession(sessionId, place);
   assert.deepEqual(ids(await connection.listSessions()), [fork.sessionId]);
+});
+
+const v2: Way = { client: "v2", agent: "v2" };
+
+test("a fork before a message of the user has what came before it", async () => {
+  const unstable = ["fork"] as const;
+  const { connection } = await connected(v2, { unstable, prompt: (turn) => turn.say("yes") }, { unstable });
+  const session = await connection.newSession(place);
+  const asked = ["one", "two", "three"].map((text) => session.prompt(text));
+  const [first = "", second = ""] = await Promise.all(asked.map(({ accepted }) => accepted));
+  await asked.at(-1);
+  const promptsOf = async (before: string) => {
+    const fork = await connection.forkSession(session.sessionId, { ...place, before });
+    await fork.close();
+    const view = createView();
+    await connection.loadSession(fork.sessionId, { ...place, onEntry: (entry) => applyEntry(view, entry) });
+    return view.timeline.map((item) => (item.kind === "user_message" ? item.text : item.kind));
+  };
+  assert.deepEqual(await promptsOf(second), ["one", "agent_message"]);
+  assert.deepEqual(await promptsOf(first), []);
+  const wrong = connection.forkSession(session.sessionId, { ...place, before: "nobody" });
+  assert.match((await rejects(wrong, -32602)).message, /no message of the user with the id "nobody"/);
+});
+
+test("a fork before a message is not asked of an agent that cannot do it", async () => {
+  const unstable = ["fork"] as const;
+  const handshakeMeta = { parts: { "session.fork": { [forkBeforeKey]: false } } };
+  const { connection, wire } = await connected(v2, { unstable, handshakeMeta, prompt }, { unstable });
+  const { sessionId } = await connection.newSession(place);
+  await assert.rejects(
+    connection.forkSession(sessionId, { ...place, before: "m1" }),
+    /does not fork a session before/,
+  );
+  assert.ok(!asked(wire).includes("session/fork"));
 });
 
 inEveryWay("without the features nothing is offered, and nothing is sent", async (way) => {

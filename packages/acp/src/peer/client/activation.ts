@@ -1,19 +1,19 @@
 // Checks the options that a session is opened with, against what the agent offers.
 
 import { isObject, optional } from "../../base/objects.ts";
-import { takeoverKey } from "../../base/parley-extensions.ts";
+import { extensionIn, forkBeforeKey, takeoverKey } from "../../base/parley-extensions.ts";
 import type { Activation, AgentCapabilities } from "../../edition/agent-edition.ts";
 import { argumentText, ConnectionError } from "../../jsonrpc/errors.ts";
 import type { SystemPrompt } from "../../model/content.ts";
 import { completeServers } from "../../model/outgoing.ts";
 import { checkAbsolute, checkCall } from "./call-arguments.ts";
-import type { ReopenOptions } from "./client-connection.ts";
+import type { ForkOptions, ReopenOptions } from "./client-connection.ts";
 import { needs } from "./session-requests.ts";
 
 /** What a session is opened with. Throws a TypeError for what is wrong, unknown or not offered. */
 export function activation(
   method: string,
-  options: ReopenOptions,
+  options: ReopenOptions & ForkOptions,
   known: Readonly<Record<string, true>>,
   agent: AgentCapabilities,
 ): Activation {
@@ -22,8 +22,10 @@ export function activation(
     throw new TypeError(`${method}: expected ${wanted}, got ${argumentText(options)}`);
   }
   checkCall(method, options, known);
-  const { cwd, additionalDirectories = [], systemPrompt, takeover } = options;
-  const _meta = takeover === true ? { ...options._meta, [takeoverKey]: true } : options._meta;
+  const { cwd, additionalDirectories = [], systemPrompt, takeover, before } = options;
+  if (before !== undefined) checkForkBefore(method, before, agent);
+  const ours = optional({ [takeoverKey]: takeover === true ? true : undefined, [forkBeforeKey]: before });
+  const _meta = Object.keys(ours).length > 0 ? { ...options._meta, ...ours } : options._meta;
   checkList(method, options.mcpServers);
   checkTools(method, options.tools);
   const mcpServers = completeServers(options.mcpServers ?? []);
@@ -40,6 +42,11 @@ export function activation(
   return { cwd, additionalDirectories: roots, mcpServers, ...optional({ systemPrompt, _meta }) };
 }
 
+/** The request that forks a session, like the one that opens a new one. */
+export function forkCall(sessionId: string, { params }: { readonly params: unknown }) {
+  return { method: "session/fork", params: { ...(params as object), sessionId } } as const; // as: of a request
+}
+
 /** The id comes first: options alone are easily passed in its place. */
 export function checkSessionId(method: string, sessionId: unknown): void {
   if (typeof sessionId === "string") return;
@@ -47,6 +54,12 @@ export function checkSessionId(method: string, sessionId: unknown): void {
   throw new TypeError(
     `${method}: expected the id of a session first, got ${got}; write ${method}(sessionId, { cwd })`,
   );
+}
+
+function checkForkBefore(method: string, before: unknown, { partsMeta }: AgentCapabilities): void {
+  if (typeof before !== "string" || before === "")
+    throw new TypeError(`${method}: before must be the id of a message, got ${argumentText(before)}`);
+  needs(extensionIn(partsMeta?.["session.fork"], forkBeforeKey) === true, "fork a session before a message");
 }
 
 function checkList(method: string, mcpServers: unknown): void {

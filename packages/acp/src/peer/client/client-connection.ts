@@ -72,11 +72,12 @@ export interface ClientConnection {
   /** Opens a session that the agent has stored, without its history. Needs `capabilities.resume`. */
   resumeSession(sessionId: string, options: ReopenOptions): Promise<ClientSession>;
   /**
-   * Opens a new session that starts with the conversation of another one. Needs `capabilities.fork` and the unstable feature "fork".
+   * Opens a new session that starts with the conversation of another one, or with its beginning (`before`). Needs
+   * `capabilities.fork` and the unstable feature "fork".
    *
    * @experimental
    */
-  forkSession(sessionId: string, options: SessionOptions): Promise<ClientSession>;
+  forkSession(sessionId: string, options: ForkOptions): Promise<ClientSession>;
   /** One page of the agent's sessions. Pass `nextCursor` as `cursor` to get the next one. Needs `capabilities.list`. */
   listSessions(query?: SessionQueryOptions): Promise<SessionPage>;
   /** Deletes a session at the agent, with its history. Needs `capabilities.delete`. */
@@ -262,6 +263,17 @@ export interface ReopenOptions extends SessionOptions {
    * Parley know it. Default false.
    */
   readonly takeover?: boolean | undefined;
+}
+
+/** The options of `forkSession`. */
+export interface ForkOptions extends SessionOptions {
+  /**
+   * The id of a message of the user: the copy has the conversation before it. Needs an agent that names the extension
+   * `forkBeforeKey` in `capabilities.partsMeta`, under "session.fork", as all agents of Parley do. Default: the whole conversation.
+   *
+   * @experimental
+   */
+  readonly before?: string | undefined;
 }
 
 /**

@@ -1,7 +1,13 @@
 // Implements a client's connection to an agent: its sessions, its login, and requests outside the protocol.
 
 import { optional } from "../../base/objects.ts";
-import { loginKeys, reopenKeys, sessionKeys, sessionQueryKeys } from "../../base/option-keys.gen.ts";
+import {
+  forkKeys,
+  loginKeys,
+  reopenKeys,
+  sessionKeys,
+  sessionQueryKeys,
+} from "../../base/option-keys.gen.ts";
 import type { AgentCapabilities, AgentIntroduction } from "../../edition/agent-edition.ts";
 import type { ClientEdition } from "../../edition/client-edition.ts";
 import type { Dialect } from "../../edition/dialect.ts";
@@ -16,7 +22,7 @@ import type { AuthMethod, Implementation, Meta } from "../../model/content.ts";
 import type { McpChannel } from "../../model/mcp.ts";
 import { lists, type UnstableFeatures } from "../../validation/unstable-features.ts";
 import { announcedServers, hostedChannel } from "../mcp/hosted-servers.ts";
-import { activation, checkSessionId } from "./activation.ts";
+import { activation, checkSessionId, forkCall } from "./activation.ts";
 import {
   abortableCall,
   checkAbsolute,
@@ -29,6 +35,7 @@ import type {
   CallOptions,
   ClientConnection,
   ClientCounters,
+  ForkOptions,
   LoginOptions,
   LoginResult,
   ProviderList,
@@ -156,13 +163,11 @@ export class ConnectedAgent implements ClientConnection {
     return this.#opening.open("resumeSession", options, opening, call, sessionId);
   }
 
-  async forkSession(sessionId: string, options: OpeningOptions): Promise<ClientSession> {
+  async forkSession(sessionId: string, options: ForkOptions & OpeningOptions): Promise<ClientSession> {
     needs(this.capabilities.fork, "fork sessions", "fork");
-    const opening = activation("forkSession", options, sessionKeys, this.capabilities);
-    return this.#opening.open("forkSession", options, opening, (given) => {
-      const { params } = this.#edition.open(given);
-      return { method: "session/fork", params: { ...(params as object), sessionId } }; // of a request
-    });
+    const opening = activation("forkSession", options, forkKeys, this.capabilities);
+    const call: OpeningCall = (given) => forkCall(sessionId, this.#edition.open(given));
+    return this.#opening.open("forkSession", options, opening, call);
   }
 
   async listSessions(options: SessionQueryOptions & CallHooks = {}): Promise<SessionPage> {

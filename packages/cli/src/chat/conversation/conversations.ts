@@ -57,6 +57,8 @@ export interface FoundSession {
   /** In milliseconds since 1970. */
   readonly updatedAt: number | undefined;
   readonly state: "open" | "working" | "needs you" | "failed" | "kept";
+  /** Whether a rewind has left it: another session went on in its place. */
+  readonly isLeft?: boolean;
   /** The line that contains what was searched for. */
   readonly excerpt?: string;
   readonly target: SessionTarget;
@@ -70,6 +72,8 @@ export type SessionTarget =
   /** One that the agent lists. */
   | { readonly kind: "listed"; readonly agent: string; readonly sessionId: string; readonly cwd: string }
   | { readonly kind: "fork"; readonly of: Conversation }
+  /** A new one with the same agent, folder and options. */
+  | { readonly kind: "like"; readonly of: Conversation }
   /** A copy of one of the history that somebody else uses. */
   | { readonly kind: "copy"; readonly id: string }
   /** One that is open here. */

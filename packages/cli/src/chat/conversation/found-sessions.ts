@@ -68,6 +68,7 @@ function liveSession(session: Conversation): FoundSession {
     title: title ?? "new session",
     cwd,
     updatedAt: Date.now(),
+    isLeft: session.branches?.to !== undefined,
     state: questions.length > 0 ? "needs you" : isBroken ? "failed" : busy,
     target: { kind: "live", session },
   };
@@ -83,7 +84,7 @@ async function keptSessions(words: string, history: HistoryOpener | undefined) {
       : await opened.search(words, { limit: mostFound });
   const byId = new Map(hits.toReversed().map((hit) => [hit.session.id, hit]));
   return [...byId.values()].map(({ session, snippet }) => {
-    const { id, name, title, agent, cwd, updatedAt, agentSessionId } = session;
+    const { id, name, title, agent, cwd, updatedAt, agentSessionId, rewoundTo } = session;
     const label = [name, title].filter((part) => part !== undefined).join(": ");
     const found: FoundSession = {
       agent: safeLine(agent.name),
@@ -91,6 +92,7 @@ async function keptSessions(words: string, history: HistoryOpener | undefined) {
       cwd: safeLine(cwd),
       updatedAt,
       state: "kept",
+      isLeft: rewoundTo !== undefined,
       ...(snippet === undefined ? {} : { excerpt: safeLine(snippet) }),
       target: { kind: "kept", id },
     };

@@ -6,7 +6,7 @@ import {
   type SessionLink,
   type SessionProblem,
 } from "@parley/client/conversation";
-import { SessionHost, type TurnChanges } from "@parley/client/host";
+import { type SessionBranches, SessionHost, type TurnChanges } from "@parley/client/host";
 import { agentFacts } from "../../live/agent-facts.ts";
 import { type HistoryOpener, historyOpener } from "../../live/history-opener.ts";
 import type { LiveOptions } from "../../live/live-options.ts";
@@ -22,10 +22,12 @@ import type {
 } from "./conversations.ts";
 import { DraftFile } from "./draft-file.ts";
 import { WorkspaceFiles } from "./find-files.ts";
+import type { Opening } from "./open-hosted.ts";
 import { modeWatch } from "./option-choices.ts";
 import type { AgentLists } from "./other-agents.ts";
 import { redactedTexts } from "./redacted-texts.ts";
 import { SentPrompts } from "./sent-prompts.ts";
+import { type RunningSession, sessionBranches } from "./session-branches.ts";
 import { userShell } from "./user-shells.ts";
 
 export interface ConversationOptions {
@@ -50,10 +52,11 @@ export interface ChangedSession {
   readonly notice: (text: string) => void;
 }
 
-/** A session that runs here: its host, and what is shown of it. */
-interface RunningSession {
-  readonly host: SessionHost;
-  readonly shown: Conversation;
+/** From what a session begins. */
+interface Origin extends Pick<Opening, "forks" | "branch" | "like"> {
+  readonly copies?: boolean;
+  /** The title that is given to it. */
+  readonly title?: string | undefined;
 }
 
 /** Opens the first session, whose agent starts at once. */
@@ -128,8 +131,7 @@ class ChatConversations implements Conversations {
 
   open(target: SessionTarget): Conversation {
     const open = this.#openHere(target);
-    const session =
-      open ?? this.#begin(this.#optionsFor(target), this.#forked(target), target.kind === "copy");
+    const session = open ?? this.#begin(this.#optionsFor(target), this.#origin(target));
     if (open === undefined) this.#choose(session, target);
     this.show(session.shown);
     return session.shown;
@@ -177,21 +179,22 @@ class ChatConversations implements Conversations {
     return this.#closing;
   }
 
-  #begin(options: LiveOptions, forks?: RunningSession, copies = false): RunningSession {
+  #begin(options: LiveOptions, origin: Origin = {}): RunningSession {
     const { secrets, changes, link } = this.#given;
+    const { forks, branch, like, copies = false } = origin;
     const key = `session-${++this.#count}`;
     const watchMode = modeWatch();
-    const opening = { options, secrets, history: this.#history, forks: forks?.host, copies };
-    const original = forks?.shown.title;
+    const opening = { options, secrets, history: this.#history, forks, branch, like, copies };
     const initial = {
       cwd: options.cwd,
-      agent: forks?.host.agent?.facts ?? agentFacts(options, undefined),
-      title: original === undefined ? undefined : `${original} (copy)`,
+      agent: (forks ?? branch?.of ?? like)?.agent?.facts ?? agentFacts(options, undefined),
+      title: origin.title,
     };
     const host: SessionHost = new SessionHost({
       ...initial,
-      setsTitle: forks !== undefined || copies,
+      setsTitle: forks !== undefined || copies || origin.title !== undefined,
       keepsId: !copies,
+      branches: this.#branches,
       // the only conversation in this process is never cut
       ...(link === undefined && { keptChars: 0 }),
       redacted: this.#redacted,
@@ -227,6 +230,25 @@ class ChatConversations implements Conversations {
     // after the first paint
     setImmediate(() => void host.start());
     return running;
+  }
+
+  /** Where rewinds go. */
+  get #branches(): SessionBranches {
+    const history = this.#history;
+    return sessionBranches({
+      history,
+      begin: (of, point) =>
+        this.#begin(
+          { ...this.#optionsFor({ kind: "kept", id: "" }), session: undefined, cwd: point.cwd },
+          { branch: { of, point }, title: point.title },
+        ),
+      open: ({ historyId, sessionId }) =>
+        this.#sessions.find(
+          ({ shown }) =>
+            (historyId !== undefined && shown.historyId === historyId) ||
+            (sessionId !== undefined && shown.sessionId === sessionId),
+        ) ?? this.#begin(this.#optionsFor({ kind: "kept", id: historyId ?? "" })),
+    });
   }
 
   #emit(event: ConversationEvent): void {
@@ -315,9 +337,14 @@ class ChatConversations implements Conversations {
     );
   }
 
-  /** The session to copy. */
-  #forked(target: SessionTarget): RunningSession | undefined {
-    return target.kind === "fork" ? this.#sessions.find(({ shown }) => shown === target.of) : undefined;
+  /** The session from which another one begins. */
+  #origin(target: SessionTarget): Origin {
+    if (target.kind === "copy") return { copies: true };
+    if (target.kind !== "fork" && target.kind !== "like") return {};
+    const of = this.#sessions.find(({ shown }) => shown === target.of);
+    if (target.kind === "like") return { like: of?.host };
+    const title = of?.shown.title;
+    return { forks: of?.host, title: title === undefined ? undefined : `${title} (copy)` };
   }
 
   #optionsFor(target: SessionTarget): LiveOptions {
@@ -343,6 +370,7 @@ class ChatConversations implements Conversations {
         return { ...(isSame ? again : { ...other, agent }), cwd, isCwdGiven: true };
       }
       case "fork":
+      case "like":
         return { ...again, cwd: target.of.cwd };
       default:
         return again;

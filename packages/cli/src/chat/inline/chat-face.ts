@@ -377,7 +377,8 @@ export class ChatFace {
         this.leave();
         return true;
       case "stop":
-        return !isSheetFocused && !this.composer.hasMenu && this.#keys.stop(now);
+        if (isSheetFocused || this.composer.hasMenu) return false;
+        return this.#keys.stop(now) || (this.#keys.rewinds(now) && this.#act("rewind"));
       case "send":
         return !isSheetFocused && !this.composer.hasMenu && this.#keys.goOn();
       case "newline":

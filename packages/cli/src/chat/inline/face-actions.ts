@@ -13,6 +13,7 @@ import { HelpSheet } from "../sheets/help-sheet.ts";
 import { Picker } from "../sheets/picker.ts";
 import { ReviewSheet } from "../sheets/review-sheet.ts";
 import { FullTranscript } from "../transcript/full-transcript.ts";
+import { BranchChoices } from "./branch-choices.ts";
 import type { ChatFace } from "./chat-face.ts";
 import { clipboardImage } from "./clipboard-image.ts";
 import { runEditor } from "./composer.ts";
@@ -23,12 +24,14 @@ export class FaceActions {
   readonly #face: ChatFace;
   readonly #choices: FaceChoices;
   readonly #sessions: SessionChoices;
+  readonly #branches: BranchChoices;
   readonly #unknown = new UnknownCommands();
 
   constructor(face: ChatFace) {
     this.#face = face;
     this.#choices = new FaceChoices(face);
     this.#sessions = new SessionChoices(face);
+    this.#branches = new BranchChoices(face);
   }
 
   /** A prompt, a command of ours, or a line for the shell. */
@@ -116,6 +119,11 @@ export class FaceActions {
         return this.#queue();
       case "files":
         return this.#files();
+      case "rewind":
+      case "context":
+      case "clearContext":
+      case "compact":
+        return this.#branches.run(action, rest);
       case "rename":
         return rest === ""
           ? this.#face.hint("type /rename and the new title")

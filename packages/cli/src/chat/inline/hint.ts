@@ -12,8 +12,9 @@ export class Hint {
     return this.#shown?.text;
   }
 
+  /** An empty one removes the one before. */
   show(text: string): void {
-    this.#shown = { text, until: performance.now() + shownMs };
+    this.#shown = text === "" ? undefined : { text, until: performance.now() + shownMs };
   }
 
   /** Removes it, if it is this one. */

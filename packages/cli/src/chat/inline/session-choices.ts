@@ -2,6 +2,7 @@
 
 import type { Conversation } from "@parley/client/conversation";
 import { safeLine } from "../../terminal/sanitise.ts";
+import { leftByRewind } from "../branches/rewind-lines.ts";
 import type { ExportFormat, FoundSession, SessionTarget } from "../conversation/conversations.ts";
 import { writeExport } from "../conversation/write-export.ts";
 import { ConfirmSheet } from "../sheets/confirm-sheet.ts";
@@ -143,12 +144,17 @@ const othersItem: PickerItem<Row> = {
 };
 
 function sessionItem(found: FoundSession, shown: Conversation): PickerItem<Row> {
-  const { agent, title, cwd, updatedAt, state, excerpt, target } = found;
+  const { agent, title, cwd, updatedAt, state, excerpt, target, isLeft } = found;
   const when =
     updatedAt === undefined ? "" : new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
-  const parts = [agent, state === "kept" ? "" : state, when, cwd, excerpt ?? ""].map((part) =>
-    safeLine(part),
-  );
+  const parts = [
+    agent,
+    state === "kept" ? "" : state,
+    isLeft ? leftByRewind : "",
+    when,
+    cwd,
+    excerpt ?? "",
+  ].map((part) => safeLine(part));
   const detail = parts.filter((part) => part !== "").join(" · ");
   const isCurrent = target.kind === "live" && target.session === shown;
   return { label: safeLine(title), detail, isCurrent, value: target };

@@ -6,12 +6,15 @@ import type { ChatFace } from "./chat-face.ts";
 const againMs = 3_000;
 /** A second press within this time forces. */
 const forceMs = 10_000;
+/** A second Esc within this time opens the list of prompts. */
+const rewindMs = 1_500;
 /** Gone when the turn has ended. */
 export const stopping = "stopping; press Esc again to force it";
 
 export class TurnKeys {
   readonly #face: ChatFace;
   #leavesUntil = 0;
+  #rewindsUntil = 0;
   #stoppedAt = Number.NEGATIVE_INFINITY;
 
   constructor(face: ChatFace) {
@@ -46,6 +49,18 @@ export class TurnKeys {
     session.cancel();
     this.#face.hint(stopping);
     return true;
+  }
+
+  /** Esc with nothing to stop, at an empty prompt. Returns whether it is the second one. */
+  rewinds(now: number): boolean {
+    const { session, composer } = this.#face;
+    const { prompts, branches, phase } = session;
+    const hasNone = prompts.length === 0 && branches?.from === undefined;
+    if (phase !== "ready" || composer.text !== "" || hasNone) return false;
+    const isSecond = now < this.#rewindsUntil;
+    this.#rewindsUntil = isSecond ? 0 : now + rewindMs;
+    if (!isSecond) this.#face.hint("press Esc again to go back to an earlier prompt");
+    return isSecond;
   }
 
   /** Enter at what does not go on by itself: an agent that has ended, prompts that wait since a stop. */

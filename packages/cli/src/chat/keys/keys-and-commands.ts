@@ -34,6 +34,10 @@ export type ChatAction =
   | "redraw"
   | "suspend"
   | "previousPrompt"
+  | "rewind"
+  | "context"
+  | "clearContext"
+  | "compact"
   | "palette"
   | "deleteLine"
   | "focus";
@@ -59,6 +63,7 @@ export const chatKeys: readonly ChatKey[] = [
   { keys: ["shift+enter", "ctrl+j"], action: "newline", help: "begin a new line" },
   { keys: ["alt+enter"], action: "steer", help: "send the prompt at once, while the agent works" },
   { keys: ["escape"], action: "stop", help: "stop the turn; press again to force it" },
+  { keys: ["escape escape"], action: "rewind", help: "at an empty prompt: go back to an earlier prompt" },
   {
     keys: ["ctrl+c"],
     action: "clear",
@@ -101,9 +106,18 @@ export const chatCommands: readonly ChatCommand[] = [
   { name: "review", action: "review", help: "keep or undo what the session changed, hunk by hunk" },
   { name: "undo", action: "undo", help: "take back the last turn that changed files" },
   { name: "redo", action: "redo", help: "put back what the last undo took back" },
+  {
+    name: "rewind",
+    action: "rewind",
+    hint: "[undo]",
+    help: "go back to an earlier prompt, with the files as they were",
+  },
   { name: "files", action: "files", help: "list the files that the agent touched" },
   { name: "queue", action: "queue", help: "edit, move or delete waiting prompts" },
   { name: "fork", action: "fork", help: "continue in a copy of the session" },
+  { name: "clear", action: "clearContext", help: "begin a new session with the same agent, mode and model" },
+  { name: "compact", action: "compact", help: "replace the conversation with a summary, if the agent can" },
+  { name: "context", action: "context", help: "show what fills the context" },
   { name: "rename", action: "rename", hint: "TITLE", help: "rename the session" },
   {
     name: "export",

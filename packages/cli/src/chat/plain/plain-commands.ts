@@ -6,6 +6,7 @@ import { endsQuestions, unaskedMode } from "../../agents/known-modes.ts";
 import { age, home } from "../../sessions/stored-sessions.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { safeLine } from "../../terminal/sanitise.ts";
+import { leftByRewind } from "../branches/rewind-lines.ts";
 import type { Conversations, ExportFormat, SessionTarget } from "../conversation/conversations.ts";
 import {
   choiceNamed,
@@ -19,6 +20,7 @@ import { chatCommands } from "../keys/keys-and-commands.ts";
 import { UnknownCommands } from "../keys/unknown-commands.ts";
 import type { SessionReview } from "../review/session-review.ts";
 import { type Choice, pickByNumber } from "./pick-by-number.ts";
+import { runBranchCommand } from "./plain-branches.ts";
 import { type PlainReviewOptions, reviewPlainly, takeBackPlainly } from "./plain-review.ts";
 import type { LineInput } from "./typed-lines.ts";
 
@@ -30,6 +32,8 @@ export interface PlainCommandsOptions {
   /** Default: lines are not wrapped. */
   columns?(): number | undefined;
   say(text: string): void;
+  /** Puts a text into the line that is typed. Absent: it is only said. */
+  put?(text: string): void;
   leave(): void;
 }
 
@@ -51,6 +55,10 @@ const known: ReadonlySet<string> = new Set([
   "undo",
   "redo",
   "files",
+  "rewind",
+  "context",
+  "clearContext",
+  "compact",
   "leave",
 ]);
 
@@ -124,6 +132,11 @@ export class PlainCommands {
         return this.#reviewed((options) => takeBackPlainly((review) => review.redoLast(), options));
       case "files":
         return this.#files();
+      case "rewind":
+      case "context":
+      case "clearContext":
+      case "compact":
+        return runBranchCommand(action, rest, this.#options);
       default:
         return leave();
     }
@@ -186,10 +199,11 @@ export class PlainCommands {
     const found = await conversation.find(query, new AbortController().signal);
     const choices: Choice<SessionTarget | undefined>[] = found
       .filter(({ target }) => target.kind !== "live" || target.session !== this.#session)
-      .map(({ agent, title, cwd, updatedAt, state, excerpt, target }) => {
+      .map(({ agent, title, cwd, updatedAt, state, excerpt, target, isLeft }) => {
         const when = updatedAt === undefined ? "" : `, ${age(Date.now() - updatedAt)}`;
         const words = excerpt === undefined ? "" : `: ${excerpt}`;
-        return { label: `${title} (${agent}, ${home(cwd)}${when}, ${state})${words}`, value: target };
+        const left = isLeft ? `, ${leftByRewind}` : "";
+        return { label: `${title} (${agent}, ${home(cwd)}${when}, ${state}${left})${words}`, value: target };
       });
     const others = { label: "Ask the other agents: starts them, and lists what they have", value: undefined };
     const chosen = await this.#pick("Sessions", (hasAsked ? choices : [...choices, others]).map(asChoice));

@@ -80,6 +80,7 @@ class PlainFace {
       columns: () => columnsOf(process.stdout),
       review,
       say: (text) => this.#say(text),
+      ...(this.#lines.isTyped && { put: (text: string) => this.#lines.put(text) }),
       leave: () => this.#left.resolve(0),
     });
     this.#removeListener = conversation.onEvent((event) => this.#event(event));

@@ -106,7 +106,8 @@ test(
     await begun;
     writeFileSync(file, "two\n");
     assert.equal(isUndone, false);
-    assert.deepEqual(await review.end(), { files: 1, added: 1, removed: 1 });
+    const ended = { files: 1, added: 1, removed: 1, review: { session: "mine", turn: 1 } };
+    assert.deepEqual(await review.end(), ended);
     assert.notEqual(typeof (await undone), "string");
     assert.equal(readFileSync(file, "utf8"), "one\n");
     assert.match(review.takeReport()?.text ?? "", /a\.txt/);

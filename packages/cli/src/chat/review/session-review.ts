@@ -3,7 +3,8 @@
 import { join, resolve } from "node:path";
 import type { SessionView } from "@parley/acp/view";
 import type { AttachedText } from "@parley/client";
-import type { TurnChanges } from "@parley/client/host";
+import type { ReviewedTurn, TakenBack, TurnSummary } from "@parley/client/conversation";
+import { restoreTurns, type TurnChanges, takeTurnsBack, type UndoneTurn } from "@parley/client/host";
 import type { Review } from "@parley/review";
 import { counted } from "../../draw/text-lines.ts";
 import { stateFolder } from "../../settings/data-folder.ts";
@@ -33,6 +34,9 @@ const nothing = "no turn has changed anything that can be taken back";
 
 const earlier = "What the session changed before it was continued here cannot be shown or undone.";
 
+/** The reviews of this process. */
+const open = new Set<SessionReview>();
+
 /** Reviews that are being closed, by session: one that is opened again at once waits for it. */
 const leaving = new Map<string, Promise<void>>();
 
@@ -51,6 +55,12 @@ export class SessionReview implements TurnChanges, ReviewSource {
 
   constructor(options: SessionReviewOptions) {
     this.#options = options;
+    open.add(this);
+  }
+
+  /** What it is stored under. */
+  get name(): string | undefined {
+    return this.#options.session?.();
   }
 
   get notCovered(): readonly string[] {
@@ -95,15 +105,18 @@ export class SessionReview implements TurnChanges, ReviewSource {
     return text === undefined || text === "" ? undefined : { name: reportName(text), text };
   }
 
-  async end(): Promise<{ files: number; added: number; removed: number } | undefined> {
+  async end(): Promise<TurnSummary["changed"]> {
     const turn = this.#turn;
     try {
       // without a snapshot of the beginning there is nothing to compare with
       if (this.#told !== undefined) return undefined;
-      const { changes, notes } = await (await this.#open()).endTurn();
+      const { number, changes, notes } = await (await this.#open()).endTurn();
       for (const note of notes) this.#options.notice(note);
-      if (changes.files.length === 0) return undefined;
-      return { files: changes.files.length, added: changes.added, removed: changes.removed };
+      const { files, added, removed } = changes;
+      if (files.length === 0) return undefined;
+      const { name } = this;
+      const review = name === undefined ? {} : { review: { session: name, turn: number } };
+      return { files: files.length, added, removed, ...review };
     } finally {
       // the user may not have waited for it, and another turn may run
       if (this.#turn === turn) this.#turn = undefined;
@@ -182,7 +195,36 @@ export class SessionReview implements TurnChanges, ReviewSource {
     return id === undefined ? "nothing was undone" : this.redo({ id });
   }
 
+  // ---- rewinds
+
+  /** Turns of the sessions from which this one was rewound are among them. */
+  rewind(turns: readonly ReviewedTurn[]): Promise<TakenBack & { readonly undone: readonly UndoneTurn[] }> {
+    return this.#withReviews((review) => takeTurnsBack(turns, review));
+  }
+
+  restore(undone: readonly UndoneTurn[]): Promise<TakenBack> {
+    return this.#withReviews((review) => restoreTurns(undone, review));
+  }
+
+  /** Opens the reviews of sessions that are not open here for as long as it takes. */
+  async #withReviews<Result>(work: (review: (name: string) => Promise<Review>) => Promise<Result>) {
+    const opened: SessionReview[] = [];
+    const find = (name: string): SessionReview => {
+      const known = [...open].find((each) => each.name === name);
+      if (known !== undefined) return known;
+      const other = new SessionReview({ ...this.#options, session: () => name });
+      opened.push(other);
+      return other;
+    };
+    try {
+      return await work((name) => find(name).#idle());
+    } finally {
+      await Promise.all(opened.map((each) => each.close()));
+    }
+  }
+
   close(): Promise<void> {
+    open.delete(this);
     const closed = (async () => {
       await (await this.#opening?.catch(() => undefined))?.close();
     })();

@@ -88,7 +88,7 @@ export function guardedStore(store: SessionStore, log: Log): GuardedStore {
     list: (query) => guarded(() => store.list(query)),
     append: (...given) => guarded(() => store.append(...given)),
     read: pages,
-    fork: (sessionId, record) => guarded(() => store.fork(sessionId, record)),
+    fork: (sessionId, record, options) => guarded(() => store.fork(sessionId, record, options)),
     delete: (sessionId) => guarded(() => store.delete(sessionId)),
     claim: (sessionId, options) => guarded(() => store.claim(sessionId, options)),
     release: (claim) => guarded(() => store.release(claim)),
