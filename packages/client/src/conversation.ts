@@ -10,9 +10,11 @@ export { hostWords } from "./conversation/host-words.ts";
 export { modelWait } from "./conversation/model-wait.ts";
 export { openConversation } from "./conversation/open-conversation.ts";
 export { parentCallOf } from "./conversation/parent-call.ts";
+export type { SafeTexts } from "./conversation/safe-status.ts";
 export type {
   AgentFacts,
   Answers,
+  CommandBase,
   CommandKind,
   CommandOf,
   HostQuestion,

@@ -1,10 +1,7 @@
 // Exports for Parley's own packages only, without compatibility between versions: sessions, the gate and the history.
 
-export { directoryIdentity } from "./gate/gate-state.ts";
-export { costText } from "./history/cost-text.ts";
 export { type HistoryFile, historyFile } from "./history/history-file.ts";
 export { isSameAgent } from "./history/history-record.ts";
-export { separateCalls } from "./history/separate-calls.ts";
 export type { SessionGrant } from "./history/session-grants.ts";
 export {
   type BegunSession,
@@ -12,6 +9,24 @@ export {
   recordSessions,
   SessionRecording,
 } from "./history/session-recording.ts";
+export {
+  AgentHost,
+  type AgentHostOptions,
+  type AgentWays,
+  type HostAsker,
+  type HostedAgent,
+} from "./host/agent-host.ts";
+export { eventReporter, UnreadOutput } from "./host/event-reporter.ts";
+export { openBranch } from "./host/rewind.ts";
+export type {
+  BranchPoint,
+  KnownSession,
+  OpenedSession,
+  SessionAgent,
+  SessionBranches,
+  SessionHostOptions,
+} from "./host/session-agent.ts";
+export { SessionHost } from "./host/session-host.ts";
 export { type AllSessions, type AllSessionsQuery, allSessions } from "./managed/all-sessions.ts";
 export { beginsWork } from "./managed/entry-filter.ts";
 export { type ManagedConnection, manageAgent } from "./managed/manage-agent.ts";

@@ -3,7 +3,7 @@
 export type { Decision, PermissionDecision } from "./gate/decision.ts";
 export { type Gate, type GateContext, permissionGate } from "./gate/gate.ts";
 export type { GateOptions, GateSandbox, PermissionAsker, UnsavedTexts } from "./gate/gate-options.ts";
-export type { GateAsking, GatedSession } from "./gate/gate-state.ts";
+export { directoryIdentity, type GateAsking, type GatedSession } from "./gate/gate-state.ts";
 export {
   type PermissionPolicy,
   type PermissionPolicyOptions,

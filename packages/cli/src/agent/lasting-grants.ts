@@ -2,8 +2,13 @@
 
 import { realpathSync } from "node:fs";
 import type { LastingGrants, LastingSubject } from "@parley/agent";
-import { directoryIdentity } from "@parley/client/internal";
-import { type ExactTarget, isExactly, type RememberedRule, rememberedRules } from "@parley/client/policy";
+import {
+  directoryIdentity,
+  type ExactTarget,
+  isExactly,
+  type RememberedRule,
+  rememberedRules,
+} from "@parley/client/policy";
 import { permissionsPath } from "../settings/data-folder.ts";
 import { escapedLine } from "../terminal/sanitise.ts";
 

@@ -2,7 +2,7 @@
 
 import type { PromptResult } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
-import { costText } from "@parley/client/internal";
+import { costText } from "@parley/client/history";
 import type { Paint } from "../terminal/paint.ts";
 import { safeLine } from "../terminal/sanitise.ts";
 import { type Marks, unicodeMarks } from "./marks.ts";

@@ -1,6 +1,6 @@
 // The agent of a session: found by the options of the command, and run by a host.
 
-import { AgentHost, type KnownSession, type SessionHost } from "@parley/client/host";
+import { AgentHost, type KnownSession, type SessionHost } from "@parley/client/internal";
 import { type AgentTarget, agentTarget } from "./agent-target.ts";
 import { claimKnown } from "./history-opener.ts";
 import { type AgentUse, type HostOptions, LiveAgent } from "./live-agent.ts";

@@ -1,8 +1,9 @@
 // What the user answers for a session is kept in its history, and holds again when the session is continued.
 
 import type { HistorySession } from "@parley/client/history";
-import { directoryIdentity, type SessionGrant, type SessionRecording } from "@parley/client/internal";
+import type { SessionGrant, SessionRecording } from "@parley/client/internal";
 import type { Decision } from "@parley/client/policy";
+import { directoryIdentity } from "@parley/client/policy";
 import type { HistoryOpener } from "./history-opener.ts";
 
 export class KeptGrants {

@@ -5,7 +5,13 @@ import { retryKey, trustKey } from "@parley/acp/extensions";
 import { optional } from "@parley/acp/jsonrpc";
 import type { McpServer, Meta } from "@parley/acp/model";
 import type { AgentFacts } from "@parley/client/conversation";
-import type { AgentHostOptions, AgentWays, HostAsker, HostedAgent, SessionHost } from "@parley/client/host";
+import type {
+  AgentHostOptions,
+  AgentWays,
+  HostAsker,
+  HostedAgent,
+  SessionHost,
+} from "@parley/client/internal";
 import {
   type ManagedConnection,
   type ManagedSession,

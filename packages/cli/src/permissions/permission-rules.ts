@@ -2,8 +2,8 @@
 
 import { realpathSync } from "node:fs";
 import { optional } from "@parley/acp/jsonrpc";
-import { directoryIdentity } from "@parley/client/internal";
 import {
+  directoryIdentity,
   enforcementOf,
   parseRule,
   type RememberedRules,

@@ -5,14 +5,16 @@ import { isOfTurn } from "@parley/acp/internal";
 import { type AcceptedContent, PromptInputError, promptContent } from "@parley/client";
 import { type ChatInput, hostWords, type Tail } from "@parley/client/conversation";
 import {
+  beginsWork,
   eventReporter,
   type KnownSession,
+  type ManagedConnection,
+  type ManagedSession,
   type OpenedSession,
   SessionHost,
   type SessionHostOptions,
   UnreadOutput,
-} from "@parley/client/host";
-import { beginsWork, type ManagedConnection, type ManagedSession } from "@parley/client/internal";
+} from "@parley/client/internal";
 import { CommandError } from "../command/command.ts";
 import { agentFacts } from "../live/agent-facts.ts";
 import type { AgentTarget } from "../live/agent-target.ts";

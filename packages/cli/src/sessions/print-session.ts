@@ -3,8 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { ContentBlock, Entry } from "@parley/acp";
-import { exportSession } from "@parley/client/history";
-import { separateCalls } from "@parley/client/internal";
+import { exportSession, separateCalls } from "@parley/client/history";
 import { CommandError, type Invocation, printAnswer, usageError } from "../command/command.ts";
 import { marksFor } from "../draw/marks.ts";
 import { bufferedOutput } from "../printers/output.ts";

@@ -5,7 +5,9 @@ import type { AgentFacts, SessionProblem, SessionStatus } from "./session-link.t
 
 /** Makes a text of an agent safe to show: a line, or a text of several lines. */
 export interface SafeTexts {
+  /** A text on one line. */
   line(text: string): string;
+  /** A text of several lines. */
   text(text: string): string;
 }
 

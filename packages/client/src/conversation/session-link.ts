@@ -282,15 +282,25 @@ export type ShownElicitation =
 
 /** The answers, by the kind of the question. Undefined: nobody decided. */
 export interface Answers {
+  /** The id of a choice, with words if there are any. */
   readonly permission: PermissionReply;
+  /** The form as it was filled in, or whether the address was visited. */
   readonly elicitation: ElicitationResponse;
+  /** The id of a method. */
   readonly login: string | undefined;
+  /** The value of the variable. */
   readonly credential: string | undefined;
+  /** The exit code of the command. */
   readonly terminal: number;
+  /** Yes or no. */
   readonly confirm: boolean;
 }
 
-/** The content of each command. */
+/**
+ * The content of each command.
+ *
+ * @inline
+ */
 interface Commands {
   /** Sends a prompt, or queues it while a turn runs. A crashed or failed agent is started again first. */
   readonly prompt: { readonly input: ChatInput };
@@ -321,7 +331,11 @@ interface Commands {
   readonly close: object;
 }
 
-/** The outcome of each command. */
+/**
+ * The outcome of each command.
+ *
+ * @inline
+ */
 interface Outcomes extends Record<Exclude<keyof Commands, "steer" | "unqueue" | Rewinds>, object> {
   readonly steer: { readonly how: "steered" | "resent" | "sent" };
   /** Empty if it does not wait any more. */

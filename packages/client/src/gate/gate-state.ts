@@ -229,7 +229,14 @@ export function contentHash(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** Which directory it is, whatever stands at its name later. */
+/**
+ * Which directory it is, whatever stands at its name later. Two paths with the same result are the same directory.
+ *
+ * @example
+ * import { directoryIdentity } from "@parley/client/policy";
+ *
+ * console.log(directoryIdentity("/project") === directoryIdentity("/project/."));
+ */
 export function directoryIdentity(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
   const which = stat === undefined ? "missing" : `${stat.dev}:${stat.ino}`;

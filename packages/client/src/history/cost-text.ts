@@ -1,6 +1,13 @@
 // Formats the cost of a session.
 
-/** Two decimals, or two digits of a small amount: sums of floating-point numbers have many more. */
+/**
+ * The cost of a session as a text: with two decimals, or two digits of a small amount. Sums of floating-point numbers have many more.
+ *
+ * @example
+ * import { costText } from "@parley/client/history";
+ *
+ * console.log(costText({ amount: 0.1 + 0.2, currency: "USD" })); // 0.30 USD
+ */
 export function costText({
   amount,
   currency,

@@ -2,7 +2,17 @@
 
 import type { Entry } from "@parley/acp";
 
-/** For one reading of a history: an id that is announced again after its call ended in an earlier turn gets another name. */
+/**
+ * Makes the ids of tool calls unique, for one reading of a history: an id that is announced again after its call ended in an earlier
+ * turn gets another name.
+ *
+ * @example
+ * import { openHistory, separateCalls } from "@parley/client/history";
+ *
+ * await using history = openHistory({ path: "/home/me/.local/share/my-app/history.db" });
+ * const separate = separateCalls();
+ * for await (const entry of history.entries("a1b2c3")) console.log(separate(entry).kind);
+ */
 export function separateCalls(): (entry: Entry) => Entry {
   let turn = 0;
   const calls = new Map<string, { turn: number; hasEnded: boolean; name: string }>();

@@ -98,7 +98,14 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 
-/** An edition in words. */
+/**
+ * An edition in words.
+ *
+ * @example
+ * import { editionText } from "@parley/client/host";
+ *
+ * console.log(editionText("v2")); // version 2
+ */
 export function editionText(edition: EditionName): string {
   if (edition === "v1") return "version 1";
   return edition === "v2" ? "version 2" : `the dialect ${edition} of version 1`;

@@ -2,7 +2,6 @@
 
 import { isAbsolute } from "node:path";
 import { ConnectionError, type Entry } from "@parley/acp";
-import { argumentText } from "@parley/acp/internal";
 import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
 import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
 import type { SessionLink, SessionProblem } from "../conversation/session-link.ts";
@@ -118,10 +117,10 @@ const optionKeys: Readonly<Record<keyof HostOptions, true>> = {
  */
 export function openHost(target: string | readonly string[] | AgentSpec, options: HostOptions): Host {
   if (!isObject(options))
-    throw new TypeError(`openHost: expected an object of options, got ${argumentText(options)}`);
+    throw new TypeError(`openHost: expected an object of options, got ${typeof options}`);
   checkOptions("openHost", options, optionKeys);
   const { cwd = process.cwd(), history } = options;
-  if (!isAbsolute(cwd)) throw new TypeError(`openHost: cwd must be absolute, got ${argumentText(cwd)}`);
+  if (!isAbsolute(cwd)) throw new TypeError(`openHost: cwd must be absolute, got ${JSON.stringify(cwd)}`);
   if (history !== undefined && !(history instanceof HistoryFile))
     throw new TypeError("openHost: history must be what openHistory() of @parley/client/history returns");
   return new AppHost(targetEntry(target, options.agents), { ...options, cwd, history });
@@ -148,7 +147,7 @@ class AppHost implements Host {
   }
 
   open({ cwd = this.#given.cwd, session: id }: HostedSessionOptions = {}): SessionLink {
-    if (!isAbsolute(cwd)) throw new TypeError(`open: cwd must be absolute, got ${argumentText(cwd)}`);
+    if (!isAbsolute(cwd)) throw new TypeError(`open: cwd must be absolute, got ${JSON.stringify(cwd)}`);
     return this.#openHere(id) ?? this.#begin({ cwd, id }).host;
   }
 

@@ -15,7 +15,14 @@ export function isUnsent(error: unknown): boolean {
   return problemOf(error).kind === "session_not_found";
 }
 
-/** Whether another client has taken the session. */
+/**
+ * Whether an error says that another client has taken the session.
+ *
+ * @example
+ * import { isTaken } from "@parley/client/host";
+ *
+ * console.log(isTaken(new Error("another error"))); // false
+ */
 export function isTaken(error: unknown): boolean {
   return error instanceof Error && "kind" in error && error.kind === "session_taken";
 }

@@ -9,6 +9,7 @@ export interface TurnChanges {
   begin(prompt: string): Promise<void>;
   /** A file is about to be written. It never rejects. */
   protect(path: string): Promise<void>;
+  /** Looks at the files again, and counts what the turn changed. Undefined if that is nothing. */
   end(): Promise<NonNullable<TurnSummary["changed"]> | undefined>;
   /** For the agent, with the next prompt: what the user took back. Given once. */
   takeReport(): AttachedText | undefined;
@@ -20,6 +21,7 @@ export interface TurnChanges {
 
 /** What was taken back of a turn, in the review of a session. */
 export interface UndoneTurn {
+  /** The name under which the review of the session is stored. */
   readonly session: string;
   /** Of the undo. */
   readonly id: number;

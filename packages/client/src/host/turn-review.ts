@@ -6,12 +6,15 @@ import type { TurnChanges, UndoneTurn } from "./turn-changes.ts";
 
 /** What became of each file. */
 export interface UndoneFiles {
+  /** The id, to put it back. */
   readonly id: number;
+  /** The files, and what became of each. */
   readonly files: readonly {
     readonly path: string;
     readonly outcome: "undone" | "redone" | "merged" | "refused";
     readonly reason: string | undefined;
   }[];
+  /** What the user should know, one sentence each. */
   readonly notes: readonly string[];
 }
 

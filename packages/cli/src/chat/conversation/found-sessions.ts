@@ -3,7 +3,7 @@
 import type { SessionInfo } from "@parley/acp";
 import { withTimeout } from "@parley/acp/jsonrpc";
 import type { Conversation } from "@parley/client/conversation";
-import type { SessionHost } from "@parley/client/host";
+import type { SessionHost } from "@parley/client/internal";
 import { allSessions } from "@parley/client/internal";
 import type { HistoryOpener } from "../../live/history-opener.ts";
 import { safeLine } from "../../terminal/sanitise.ts";

@@ -5,6 +5,7 @@ import type { Entry } from "@parley/acp";
 import { reviewKey } from "@parley/acp/extensions";
 import type { JsonValue } from "@parley/acp/model";
 import { exportSession } from "@parley/client/history";
+import type { ManagedSession } from "@parley/client/internal";
 import {
   AgentHost,
   type BranchPoint,
@@ -13,8 +14,7 @@ import {
   openBranch,
   type SessionAgent,
   type SessionHost,
-} from "@parley/client/host";
-import type { ManagedSession } from "@parley/client/internal";
+} from "@parley/client/internal";
 import { CommandError } from "../../command/command.ts";
 import type { AgentTarget } from "../../live/agent-target.ts";
 import { releaseKnown } from "../../live/history-opener.ts";

@@ -2,7 +2,7 @@
 
 import type { Entry } from "@parley/acp";
 import type { Conversation, SessionReference } from "@parley/client/conversation";
-import type { BranchPoint, SessionBranches, SessionHost } from "@parley/client/host";
+import type { BranchPoint, SessionBranches, SessionHost } from "@parley/client/internal";
 import type { HistoryOpener } from "../../live/history-opener.ts";
 
 /** A session that runs here: its host, and what is shown of it. */

@@ -6,7 +6,8 @@ import {
   type SessionLink,
   type SessionProblem,
 } from "@parley/client/conversation";
-import { type SessionBranches, SessionHost, type TurnChanges } from "@parley/client/host";
+import type { TurnChanges } from "@parley/client/host";
+import { type SessionBranches, SessionHost } from "@parley/client/internal";
 import { agentFacts } from "../../live/agent-facts.ts";
 import { type HistoryOpener, historyOpener } from "../../live/history-opener.ts";
 import type { LiveOptions } from "../../live/live-options.ts";

@@ -3,7 +3,7 @@
 import type { SessionConfigOption } from "@parley/acp";
 import type { SessionView } from "@parley/acp/view";
 import type { Conversation } from "@parley/client/conversation";
-import { costText } from "@parley/client/internal";
+import { costText } from "@parley/client/history";
 import { clipped } from "../../draw/text-lines.ts";
 import { waitText } from "../../printers/model-wait.ts";
 import type { Paint } from "../../terminal/paint.ts";
