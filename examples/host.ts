@@ -26,3 +26,6 @@ console.log(
   await ended,
   talk.view.timeline.map((item) => (item.kind === "agent_message" ? item.text : item.kind)),
 );
+
+// prints:
+// end_turn [ 'user_message', 'tool_call', 'LICENSE has 202 lines.' ]

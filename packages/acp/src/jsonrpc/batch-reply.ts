@@ -2,8 +2,8 @@
 
 import type { ConnectionLimits, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
+import type { RunningRequest } from "./inbound-requests.ts";
 import { idToJson } from "./message-id.ts";
-import type { RunningRequest } from "./running-request.ts";
 
 /** An answer of so many characters is always kept: an error in its place would hardly be shorter. */
 const shortAnswer = 256;

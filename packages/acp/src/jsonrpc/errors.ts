@@ -258,3 +258,30 @@ export interface WireError {
 export function wireParts({ code, message, data }: RequestError): WireError {
   return data === undefined ? { code, message } : { code, message, data };
 }
+
+export function closing(): RequestError {
+  return new RequestError("cancelled", "cancelled: the connection is closing");
+}
+
+export function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
+  return new RequestError("rate_limited", message, { data: { reason: "rate_limited", scope } });
+}
+
+export function tooMany(limit: number, scope: "connection" | "session"): RequestError {
+  return rateLimited(`too many requests at once: ${limit} of this ${scope} are running`, scope);
+}
+
+/** Refuses lone surrogates, which cannot be written as UTF-8. */
+
+/** Whether a thrown value is the result of an abort with this reason. */
+export function isResultOf(error: unknown, reason: Error | undefined): boolean {
+  // a handler may also abort its own work (X14)
+  if (error instanceof Error && error.name === "AbortError") return true;
+  if (reason === undefined) return false;
+  if (error === reason) return true;
+  if (!(error instanceof ConnectionError)) return false;
+  // a nested request rejects with the reason of the connection's end
+  return (
+    error.kind === "aborted" || error.kind === (reason instanceof ConnectionError ? reason.kind : undefined)
+  );
+}

@@ -2,14 +2,25 @@
 
 import { isPromiseLike } from "../base/objects.ts";
 import type { BatchReply } from "./batch-reply.ts";
-import { reportRejection } from "./callbacks.ts";
-import type { ConnectionLimits, ConnectionOptions } from "./connection-options.ts";
+import { callSafely, reportRejection } from "./callbacks.ts";
+import type { ConnectionLimits, ConnectionOptions, Log } from "./connection-options.ts";
 import { errorCodes } from "./error-kinds.ts";
-import { handlerFailure, RequestError, readableThrown, type WireError, wireParts } from "./errors.ts";
-import { withMember } from "./json-text.ts";
+import {
+  closing,
+  handlerFailure,
+  isResultOf,
+  RequestError,
+  rateLimited,
+  readableThrown,
+  tooMany,
+  type WireError,
+  wireParts,
+} from "./errors.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import { vanishes, withMember } from "./json-text.ts";
 import { exactRequestId, idToJson, isExact, type RequestId } from "./message-id.ts";
 import { LateAnswer, type PassedAnswer } from "./passed-call.ts";
-import { type RequestOwner, RunningRequest } from "./running-request.ts";
+import type { RequestOptions } from "./pending-requests.ts";
 
 /** For a client, whose connection can be put down, beside the options of a connection. */
 export interface InputHook {
@@ -282,19 +293,6 @@ export class InboundRequests {
   }
 }
 
-function closing(): RequestError {
-  return new RequestError("cancelled", "cancelled: the connection is closing");
-}
-
-function rateLimited(message: string, scope: "connection" | "session" = "connection"): RequestError {
-  return new RequestError("rate_limited", message, { data: { reason: "rate_limited", scope } });
-}
-
-function tooMany(limit: number, scope: "connection" | "session"): RequestError {
-  return rateLimited(`too many requests at once: ${limit} of this ${scope} are running`, scope);
-}
-
-/** Refuses lone surrogates, which cannot be written as UTF-8. */
 function malformedName(id: RequestId, method: string): RequestError | undefined {
   const where =
     typeof id === "string" && !id.isWellFormed() ? "id" : method.isWellFormed() ? undefined : "method";
@@ -304,11 +302,94 @@ function malformedName(id: RequestId, method: string): RequestError | undefined 
   });
 }
 
-/** Whether JSON.stringify would leave this out, so that the answer would have no result. */
-function vanishes(value: unknown): boolean {
-  if (typeof value === "object" && value !== null) {
-    const { toJSON } = value as { toJSON?: unknown };
-    return typeof toJSON === "function" && JSON.stringify(value) === undefined;
+/** The connection that a request came on. */
+export interface RequestOwner {
+  readonly log: Log;
+  request<Result>(method: string, params: unknown, options: RequestOptions<Result>): Promise<Result>;
+}
+
+/** A request of the peer with what the connection keeps about it. */
+export class RunningRequest implements IncomingRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly scope: string | undefined;
+  readonly batch: BatchReply | undefined;
+  /** Characters of its message. */
+  readonly size: number;
+  /** Its message; empty where it is not kept. */
+  text = "";
+  readonly #owner: RequestOwner;
+  #controller: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #afterReply: (() => void)[] | undefined;
+  #replied = false;
+
+  constructor(
+    owner: RequestOwner,
+    id: RequestId,
+    method: string,
+    { scope, batch, size }: Pick<RunningRequest, "scope" | "batch" | "size">,
+  ) {
+    this.#owner = owner;
+    this.id = id;
+    this.method = method;
+    this.scope = scope;
+    this.batch = batch;
+    this.size = size;
   }
-  return typeof value === "function" || typeof value === "symbol";
+
+  /** Created on first use. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get isBatched(): boolean {
+    return this.batch !== undefined;
+  }
+
+  get isCancelled(): boolean {
+    return this.#abortReason !== undefined;
+  }
+
+  afterReply(callback: () => void): void {
+    this.#afterReply ??= [];
+    this.#afterReply.push(callback);
+    if (this.#replied) this.runAfterReply();
+  }
+
+  request<Result = unknown>(
+    method: string,
+    params?: unknown,
+    options: RequestOptions<Result> = {},
+  ): Promise<Result> {
+    const signal =
+      options.signal === undefined ? this.signal : AbortSignal.any([this.signal, options.signal]);
+    return this.#owner.request(method, params, { ...options, signal });
+  }
+
+  abort(reason: Error): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** Whether a thrown value is the result of a cancellation. */
+  isCancellation(error: unknown): boolean {
+    return isResultOf(error, this.#abortReason);
+  }
+
+  /** The reply has been queued. */
+  runAfterReply(): void {
+    this.#replied = true;
+    const callbacks = this.#afterReply;
+    if (callbacks === undefined) return;
+    this.#afterReply = undefined;
+    const failed = (error: unknown) =>
+      this.#owner.log("error", "an afterReply callback threw", { method: this.method, error });
+    for (const callback of callbacks) callSafely(callback, failed);
+  }
 }

@@ -105,3 +105,12 @@ export function batchEntryTexts(text: string): string[] {
   }
   return texts;
 }
+
+/** Whether JSON.stringify would leave this out, so that the answer would have no result. */
+export function vanishes(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) {
+    const { toJSON } = value as { toJSON?: unknown };
+    return typeof toJSON === "function" && JSON.stringify(value) === undefined;
+  }
+  return typeof value === "function" || typeof value === "symbol";
+}

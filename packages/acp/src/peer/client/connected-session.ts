@@ -40,7 +40,7 @@ import {
 import { frozen, SessionEvents } from "./session/session-events.ts";
 import { SessionLife } from "./session/session-life.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
-import type { ConnectedSessionState } from "./session/session-state.ts";
+import type { ConnectedSessionState } from "./session/session-snapshot.ts";
 import { ToolCallTracker } from "./session/tool-call-tracker.ts";
 import type { SessionRequests } from "./session-requests.ts";
 

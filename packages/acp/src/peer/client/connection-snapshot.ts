@@ -12,7 +12,7 @@ import type { PendingState } from "../../jsonrpc/pending-requests.ts";
 import type { ConnectedSession } from "./connected-session.ts";
 import type { DroppedUpdates, Orphan } from "./dropped-updates.ts";
 import { isCall, type PendingCallState, pendingCallShape } from "./pending-call.ts";
-import { type ConnectedSessionState, sessionStateShape } from "./session/session-state.ts";
+import { type ConnectedSessionState, sessionStateShape } from "./session/session-snapshot.ts";
 
 /** What a client's connection holds, as JSON: `snapshot()` of the connection returns it, and `client().restore` takes it. */
 export interface ConnectionSnapshot {

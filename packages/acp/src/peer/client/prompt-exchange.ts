@@ -7,7 +7,7 @@ import { PromptQueue } from "../base/prompt-queue.ts";
 import type { AskedSession } from "./policy/permissions.ts";
 import type { OpenPrompt, OpenPrompts } from "./session/prompt-handle.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
-import type { ConnectedSessionState } from "./session/session-state.ts";
+import type { ConnectedSessionState } from "./session/session-snapshot.ts";
 import type { ToolCallTracker } from "./session/tool-call-tracker.ts";
 import type { SessionRequests } from "./session-requests.ts";
 

@@ -15,7 +15,7 @@ import { ConnectedSession } from "./connected-session.ts";
 import { callHooks } from "./pending-call.ts";
 import type { ClientSession } from "./session/client-session.ts";
 import type { OpenSessionSettings } from "./session/session-settings.ts";
-import type { ConnectedSessionState } from "./session/session-state.ts";
+import type { ConnectedSessionState } from "./session/session-snapshot.ts";
 import type { SessionRequests } from "./session-requests.ts";
 
 interface SessionOpeningParts {
