@@ -21,6 +21,7 @@ import type { ConnectAgentOptions } from "../managed/connect-options.ts";
 import { type ManagedConnection, manageAgent } from "../managed/manage-agent.ts";
 import { problemOf } from "../managed/problem.ts";
 import { AgentHost, type AgentWays, type HostedAgent } from "./agent-host.ts";
+import { isTaken } from "./session-end.ts";
 import { SessionHost } from "./session-host.ts";
 import { type TurnReview, turnChanges } from "./turn-review.ts";
 
@@ -124,10 +125,17 @@ export function openHost(target: string | readonly string[] | AgentSpec, options
   if (!isObject(options))
     throw new TypeError(`openHost: expected an object of options, got ${argumentText(options)}`);
   checkOptions("openHost", options, optionKeys);
-  const { cwd = process.cwd(), history } = options;
-  if (!isAbsolute(cwd)) throw new TypeError(`openHost: cwd must be absolute, got ${argumentText(cwd)}`);
+  const { cwd = process.cwd(), history, permissions, review, keptChars = 0 } = options;
+  if (typeof cwd !== "string" || !isAbsolute(cwd))
+    throw new TypeError(`openHost: cwd must be absolute, got ${argumentText(cwd)}`);
   if (history !== undefined && !(history instanceof HistoryFile))
     throw new TypeError("openHost: history must be what openHistory() of @parley/client/history returns");
+  if (permissions !== undefined && !isObject(permissions))
+    throw new TypeError(`openHost: permissions must be an object, got ${argumentText(permissions)}`);
+  if (review !== undefined && typeof review !== "function")
+    throw new TypeError(`openHost: review must be a function, got ${argumentText(review)}`);
+  if (typeof keptChars !== "number" || !(keptChars >= 0))
+    throw new TypeError(`openHost: keptChars must be a number from 0, got ${argumentText(keptChars)}`);
   return new AppHost(targetEntry(target, options.agents), { ...options, cwd, history });
 }
 
@@ -149,7 +157,10 @@ class AppHost implements Host {
   }
 
   open({ cwd = this.#given.cwd, session: id }: HostedSessionOptions = {}): SessionLink {
-    if (!isAbsolute(cwd)) throw new TypeError(`open: cwd must be absolute, got ${argumentText(cwd)}`);
+    if (typeof cwd !== "string" || !isAbsolute(cwd))
+      throw new TypeError(`open: cwd must be absolute, got ${argumentText(cwd)}`);
+    if (id !== undefined && typeof id !== "string")
+      throw new TypeError(`open: session must be an id of the history, got ${argumentText(id)}`);
     const { history, review, keptChars } = this.#given;
     const host: SessionHost = new SessionHost({
       cwd,
@@ -345,5 +356,9 @@ function problemFrom(error: unknown): SessionProblem {
     const { message, stderr } = error;
     return { message: `the agent ended: ${message}`, ...optional({ stderr }) };
   }
-  return { message: problemOf(error).message };
+  const { message } = problemOf(error);
+  if (isTaken(error)) return { message, status: "taken" };
+  // the end of an agent that was idle
+  const stderr = error instanceof Error && "stderr" in error ? error.stderr : undefined;
+  return { message, ...(typeof stderr === "string" && { stderr }) };
 }

@@ -305,6 +305,8 @@ export class SessionTurns {
     let hasWorked = false;
     // a state that nobody knows begins nothing, and ends nothing
     const works = () => workStates.has(session.state) || (hasWorked && session.state !== "idle");
+    // stopped when the prompt had just ended and the agent had begun something else
+    if (this.#turn?.isCancelling === true && works()) session.cancel();
     while (this.#steered.size > 0 || works()) {
       hasWorked = true;
       const { promise, resolve } = Promise.withResolvers<void>();
