@@ -57,12 +57,14 @@ test("text when nobody has asked is shown, and begins no turn", patience, async 
 });
 
 test("work that nobody has asked for is a turn: prompts wait for its end", patience, async (t) => {
-  const work = [{ say: "by myself" }, { wait: "cancelled" }];
+  const allowed = [{ say: "by myself" }, { wait: "cancelled" }];
+  const work = [{ ask: "May I?", on: { allowed } }];
   const { talk } = hosted(t, [
     play({ editions: ["v2"], turns: [{ when: "hello", steps: [...fine, { work }] }], otherwise: fine }),
   ]);
   const one = talk();
   one.conversation.send({ text: "hello" });
+  (await one.asked("permission")).answer("allow:once");
   await one.until(() => one.shown().includes("agent: by myself"));
   assert.notEqual(one.conversation.turn, undefined);
   one.conversation.send({ text: "next" });

@@ -36,7 +36,7 @@ test("a session of the history is continued with its past, by its id", patience,
 });
 
 test("a session that the history does not have fails with a sentence", patience, async (t) => {
-  const { host, talk } = hosted(t, [life({})]);
+  const { host, talk, starts } = hosted(t, [life({})]);
   const one = follow(host.open({ session: "unknown" }));
   await one.until(() => one.conversation.phase === "failed");
   assert.match(
@@ -45,6 +45,12 @@ test("a session that the history does not have fails with a sentence", patience,
   );
   const two = talk();
   await two.ask("the host goes on");
+  // it is no session of the agent, which ends with its last one
+  await two.conversation.close();
+  assert.deepEqual(
+    starts().map(({ pid }) => runs(pid)),
+    [false],
+  );
 });
 
 test("rules decide first; what no rule answers is a question with choices", patience, async (t) => {

@@ -178,9 +178,11 @@ class AppHost implements Host {
         },
       }),
       open: async (session, found) => {
+        const known = id === undefined ? undefined : await knownSession(history, id);
+        // nobody would end its agent
+        if (session.phase === "closed") throw new Error("the session was closed while it was looked for");
         const running = this.#agent();
         running.join(session);
-        const known = id === undefined ? undefined : await knownSession(history, id);
         const place = known?.cwd ?? cwd;
         found({
           agent: running,

@@ -14,6 +14,7 @@ import type {
   SessionStatus,
   Tail,
   TailEvent,
+  TurnSummary,
 } from "../conversation/session-link.ts";
 import { noticeEntry, turnEntry } from "../history/entry-names.ts";
 import { separateCalls } from "../history/separate-calls.ts";
@@ -36,7 +37,6 @@ export class SessionHost implements SessionLink {
   readonly #turns: SessionTurns;
   readonly #resent = new ResentPrompts();
   readonly #separate = separateCalls();
-  /** The agent's ids of its subagents. */
   readonly #subagents = new Set<string>();
   #isEmpty = true;
   #phase: SessionStatus["phase"] = "starting";
@@ -69,13 +69,7 @@ export class SessionHost implements SessionLink {
       waitedMs: () => this.asked.waitedMs,
       notice: (level, text) => this.notice(level, text),
       crashed: (error) => this.#failed("crashed", error),
-      ended: (summary) => {
-        this.#progress = undefined;
-        this.#branch = gitBranch(this.#cwd);
-        // as: plain JSON
-        const value = summary as unknown as JsonValue;
-        this.#own({ kind: "extension", name: turnEntry, value }, this.#status);
-      },
+      stored: (summary) => this.#turnStored(summary),
     });
     this.#changed();
   }
@@ -116,7 +110,8 @@ export class SessionHost implements SessionLink {
         else this.#turns.cancel();
         break;
       case "answer":
-        this.asked.answer(command.questionId, command.answer);
+        await this.asked.answer(command.questionId, command.answer);
+        await this.stored();
         break;
       case "configure":
         await this.#configure(command.configId, command.value);
@@ -268,6 +263,7 @@ export class SessionHost implements SessionLink {
   heard(entry: Entry): void {
     this.#progress = undefined;
     this.#turns.heard(entry);
+    this.asked.heard(entry);
     this.#entry(entry, false);
     this.#agent?.heard();
     if (entry.kind === "update" && stateTags.has(entry.update.sessionUpdate)) this.#changed();
@@ -287,10 +283,28 @@ export class SessionHost implements SessionLink {
     this.#own({ kind: "update", update });
   }
 
-  #own(body: EntryBody, status?: SessionStatus): void {
-    const entry: Entry = { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
-    this.#tails.entry(entry, false, status);
+  #own(body: EntryBody): void {
+    const entry = this.#made(body);
+    this.#tails.entry(entry);
     this.#opened?.record?.(entry);
+  }
+
+  /** Who is told of the end of a turn finds it in the history, whatever happens to this process. */
+  async #turnStored(summary: TurnSummary): Promise<() => void> {
+    this.asked.turnEnded();
+    const value = summary as unknown as JsonValue; // as: plain JSON
+    const entry = this.#made({ kind: "extension", name: turnEntry, value });
+    this.#opened?.record?.(entry);
+    await this.stored();
+    return () => {
+      this.#progress = undefined;
+      this.#branch = gitBranch(this.#cwd);
+      this.#tails.entry({ ...entry, seq: this.#tails.seq + 1 }, false, this.#status);
+    };
+  }
+
+  #made(body: EntryBody): Entry {
+    return { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
   }
 
   notice(level: Notice["level"], text: string): void {
@@ -324,10 +338,7 @@ export class SessionHost implements SessionLink {
     if (this.#phase === "crashed") this.#set("ready");
   }
 
-  // ---- the state
-
   async #failed(phase: "failed" | "crashed", error: unknown): Promise<void> {
-    // closed meanwhile
     if (this.#phase === "closed") return;
     const problem = await this.#given.problem(error);
     const { redacted = (text, use) => use(text) } = this.#given;

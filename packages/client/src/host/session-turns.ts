@@ -40,7 +40,8 @@ export interface TurnHost {
   notice(level: Notice["level"], text: string): void;
   /** The agent has ended, and was not started again. */
   crashed(error: unknown): Promise<void>;
-  ended(summary: TurnSummary): void;
+  /** Resolves when it is in the log, with what tells of it. It never rejects. */
+  stored(summary: TurnSummary): Promise<() => void>;
 }
 
 /** The agent works, or waits for an answer. */
@@ -293,10 +294,11 @@ export class SessionTurns {
     this.#prepared();
     this.#prompt = undefined;
     const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
+    const durationMs = worked() - started;
+    const tell = await this.#host.stored({ result, durationMs, ...(changed && { changed }) });
     this.#turn = undefined;
     this.#sending = [];
-    const durationMs = worked() - started;
-    this.#host.ended({ result, durationMs, ...(changed && { changed }) });
+    tell();
     this.pump();
   }
 
@@ -305,8 +307,6 @@ export class SessionTurns {
     let hasWorked = false;
     // a state that nobody knows begins nothing, and ends nothing
     const works = () => workStates.has(session.state) || (hasWorked && session.state !== "idle");
-    // stopped when the prompt had just ended and the agent had begun something else
-    if (this.#turn?.isCancelling === true && works()) session.cancel();
     while (this.#steered.size > 0 || works()) {
       hasWorked = true;
       const { promise, resolve } = Promise.withResolvers<void>();
