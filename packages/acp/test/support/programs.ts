@@ -23,6 +23,7 @@ export const commandLineModule =
 export const testPrograms = [
   "conformance/test/support/scripted-agent-process.ts",
   "client/test/support/scripted-peer.ts",
+  "client/test/support/killed-host.ts",
   "cli/test/support/tools-agent.ts",
   "cli/test/support/bridge-mcp-probe.ts",
   "client/test/security/hostile-agent.ts",

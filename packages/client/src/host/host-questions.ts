@@ -1,12 +1,13 @@
 // The questions of a session that have no answer yet: everything that needs a person.
 
-import type { ElicitationResponse, PermissionRequest } from "@parley/acp";
+import type { ElicitationResponse, Entry, PermissionRequest } from "@parley/acp";
 import { OpenQuestions, optional } from "@parley/acp/jsonrpc";
 import type { PermissionSubject } from "@parley/acp/model";
 import type { Answers, HostQuestion } from "../conversation/session-link.ts";
 import type { PermissionQuestion, PermissionReply } from "../gate/permission-question.ts";
 import type { ElicitationQuestion } from "../managed/asker.ts";
 import type { LoginCommand, LoginMethod, LoginVariable } from "../managed/login-method.ts";
+import { GivenAnswers } from "./given-answers.ts";
 
 interface Shown {
   readonly data: HostQuestion;
@@ -18,6 +19,7 @@ type Content = { [Kind in keyof Answers]: Omit<Extract<HostQuestion, { kind: Kin
 
 export class HostQuestions {
   readonly #open: OpenQuestions<Shown>;
+  readonly #given = new GivenAnswers();
 
   constructor(changed: () => void) {
     this.#open = new OpenQuestions(changed);
@@ -32,11 +34,21 @@ export class HostQuestions {
     return this.#open.waitedMs;
   }
 
-  /** Whether the question was open. */
-  answer(id: string, answer: Answers[keyof Answers]): boolean {
+  /** Resolves when the session has the answer as an entry, if it gets one. A question that is not open any more is no error. */
+  async answer(id: string, answer: Answers[keyof Answers]): Promise<void> {
     const question = this.#open.list.find(({ data }) => data.id === id);
     question?.answer(answer);
-    return question !== undefined;
+    const { kind, toolCallId } = question?.data ?? {};
+    if (kind === "permission" || kind === "elicitation") await this.#given.next(toolCallId);
+  }
+
+  heard(entry: Entry): void {
+    this.#given.heard(entry);
+  }
+
+  /** The turn has ended: no answer comes any more. */
+  turnEnded(): void {
+    this.#given.end();
   }
 
   permission({ signal, ...question }: PermissionQuestion): Promise<PermissionReply> {
@@ -82,6 +94,7 @@ export class HostQuestions {
   /** Nobody answers any more. */
   withdrawAll(): void {
     this.#open.abort();
+    this.#given.end();
   }
 
   #ask<Answer extends Answers[keyof Answers]>(

@@ -16,6 +16,7 @@ import { problemOf } from "../managed/problem.ts";
 import { AgentHost } from "./agent-host.ts";
 import { AppAgent, type AppHostOptions, type Branch, nameOnly } from "./app-agent.ts";
 import type { SessionBranches } from "./session-agent.ts";
+import { isTaken } from "./session-end.ts";
 import { SessionHost } from "./session-host.ts";
 import { type TurnReview, turnChanges } from "./turn-review.ts";
 
@@ -117,12 +118,21 @@ const optionKeys: Readonly<Record<keyof HostOptions, true>> = {
  */
 export function openHost(target: string | readonly string[] | AgentSpec, options: HostOptions): Host {
   if (!isObject(options))
-    throw new TypeError(`openHost: expected an object of options, got ${typeof options}`);
+    throw new TypeError(
+      `openHost: expected an object of options, got ${options === undefined ? "nothing" : typeof options}`,
+    );
   checkOptions("openHost", options, optionKeys);
-  const { cwd = process.cwd(), history } = options;
-  if (!isAbsolute(cwd)) throw new TypeError(`openHost: cwd must be absolute, got ${JSON.stringify(cwd)}`);
+  const { cwd = process.cwd(), history, permissions, review, keptChars = 0 } = options;
+  if (typeof cwd !== "string" || !isAbsolute(cwd))
+    throw new TypeError(`openHost: cwd must be absolute, got ${JSON.stringify(cwd)}`);
   if (history !== undefined && !(history instanceof HistoryFile))
     throw new TypeError("openHost: history must be what openHistory() of @parley/client/history returns");
+  if (permissions !== undefined && !isObject(permissions))
+    throw new TypeError(`openHost: permissions must be an object, got ${JSON.stringify(permissions)}`);
+  if (review !== undefined && typeof review !== "function")
+    throw new TypeError(`openHost: review must be a function, got ${JSON.stringify(review)}`);
+  if (typeof keptChars !== "number" || !(keptChars >= 0))
+    throw new TypeError(`openHost: keptChars must be a number from 0, got ${JSON.stringify(keptChars)}`);
   return new AppHost(targetEntry(target, options.agents), { ...options, cwd, history });
 }
 
@@ -147,7 +157,10 @@ class AppHost implements Host {
   }
 
   open({ cwd = this.#given.cwd, session: id }: HostedSessionOptions = {}): SessionLink {
-    if (!isAbsolute(cwd)) throw new TypeError(`open: cwd must be absolute, got ${JSON.stringify(cwd)}`);
+    if (typeof cwd !== "string" || !isAbsolute(cwd))
+      throw new TypeError(`open: cwd must be absolute, got ${JSON.stringify(cwd)}`);
+    if (id !== undefined && typeof id !== "string")
+      throw new TypeError(`open: session must be an id of the history, got ${JSON.stringify(id)}`);
     return this.#openHere(id) ?? this.#begin({ cwd, id }).host;
   }
 
@@ -177,9 +190,11 @@ class AppHost implements Host {
           ),
       }),
       open: async (session, found) => {
+        const known = id === undefined ? undefined : await knownSession(history, id);
+        // nobody would end its agent
+        if (session.phase === "closed") throw new Error("the session was closed while it was looked for");
         const running = this.#agent();
         running.join(session);
-        const known = id === undefined ? undefined : await knownSession(history, id);
         const place = known?.cwd ?? cwd;
         if (branch !== undefined) {
           found({ agent: running, cwd: place, isContinued: true });
@@ -278,5 +293,9 @@ function problemFrom(error: unknown): SessionProblem {
     const { message, stderr } = error;
     return { message: `the agent ended: ${message}`, ...optional({ stderr }) };
   }
-  return { message: problemOf(error).message };
+  const { message } = problemOf(error);
+  if (isTaken(error)) return { message, status: "taken" };
+  // the end of an agent that was idle
+  const stderr = error instanceof Error && "stderr" in error ? error.stderr : undefined;
+  return { message, ...(typeof stderr === "string" && { stderr }) };
 }

@@ -1,13 +1,18 @@
-// Shows a prompt once that was sent twice: an agent that crashed before it said a word is started again and gets it again.
+// Shows a prompt once that was sent again: after a crash, a login, a pause or a loss, when nothing was done about it.
 
 import type { Entry } from "@parley/acp";
+import { turnEntry } from "@parley/acp/extensions";
+import { beginsWork } from "../managed/entry-filter.ts";
 
 interface LastPrompt {
   readonly messageId: string;
   readonly content: string;
   /** Whether it ended without an answer, in which turn. */
-  interrupted?: { readonly turn: number | undefined };
+  failed?: { readonly turn: number | undefined };
 }
+
+/** The results of a prompt about which the agent may have done nothing. */
+const failures: ReadonlySet<string> = new Set(["_interrupted", "error"]);
 
 export class ResentPrompts {
   #last: LastPrompt | undefined;
@@ -16,32 +21,38 @@ export class ResentPrompts {
 
   /** The entry as it is shown, or undefined. `turn` is the start of the turn that runs; history has none. */
   shown(entry: Entry, turn: number | undefined): Entry | undefined {
-    if (entry.kind === "prompt") return this.#same.has(entry.messageId) ? undefined : entry;
+    if (entry.kind === "prompt")
+      return this.#isAgain(entry.messageId, entry.prompt, turn) ? undefined : entry;
     if (entry.kind === "result") return this.#result(entry, turn);
+    // the same words in the next turn are another prompt
+    if (entry.kind === "extension" && entry.name === turnEntry) this.#last = undefined;
     if (entry.kind !== "update") return entry;
     const { update } = entry;
-    if (update.sessionUpdate === "state_update") return entry;
-    if (update.sessionUpdate !== "user_message" || !("messageId" in update)) {
-      // something was said
-      this.#last = undefined;
-      return entry;
-    }
-    const messageId = String(update.messageId);
-    const content = JSON.stringify("content" in update ? update.content : undefined);
-    const { interrupted } = this.#last ?? {};
-    if (this.#last?.content === content && interrupted !== undefined && interrupted.turn === turn) {
+    if (beginsWork(update)) this.#last = undefined;
+    if (update.sessionUpdate !== "user_message" || !("messageId" in update)) return entry;
+    const content = "content" in update ? update.content : undefined;
+    return this.#isAgain(String(update.messageId), content, turn) ? undefined : entry;
+  }
+
+  /** A prompt comes as an entry and as an update, in either order. */
+  #isAgain(messageId: string, blocks: unknown, turn: number | undefined): boolean {
+    if (this.#same.has(messageId)) return true;
+    if (this.#last?.messageId === messageId) return false;
+    const content = JSON.stringify(blocks);
+    const { failed } = this.#last ?? {};
+    if (this.#last?.content === content && failed !== undefined && failed.turn === turn) {
       this.#same.set(messageId, this.#last.messageId);
-      delete this.#last.interrupted;
-      return undefined;
+      delete this.#last.failed;
+      return true;
     }
     this.#last = { messageId, content };
-    return entry;
+    return false;
   }
 
   #result(entry: Extract<Entry, { kind: "result" }>, turn: number | undefined): Entry {
     const messageId = this.#same.get(entry.messageId) ?? entry.messageId;
-    const isInterrupted = entry.result.stopReason === "_interrupted";
-    if (isInterrupted && this.#last?.messageId === messageId) this.#last.interrupted = { turn };
+    if (failures.has(entry.result.stopReason) && this.#last?.messageId === messageId)
+      this.#last.failed = { turn };
     return { ...entry, messageId };
   }
 }

@@ -7,6 +7,14 @@ import { separateCalls } from "../history/separate-calls.ts";
 import type { HostTails } from "./host-tails.ts";
 import { ResentPrompts } from "./resent-prompts.ts";
 
+/** After these, the options, the commands or the turn are others. */
+export const stateTags: ReadonlySet<string> = new Set([
+  "config_option_update",
+  "available_commands_update",
+  "session_info_update",
+  "state_update",
+]);
+
 export class SessionEntries {
   readonly #tails: HostTails;
   readonly #resent = new ResentPrompts();
@@ -44,8 +52,17 @@ export class SessionEntries {
 
   /** An entry of the host itself. */
   own(body: EntryBody, status?: SessionStatus): Entry {
-    const entry: Entry = { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
+    const entry = this.made(body);
     this.#tails.entry(entry, false, status);
     return entry;
+  }
+
+  /** The same, to be shown later. */
+  made(body: EntryBody): Entry {
+    return { format: 1, seq: this.#tails.seq + 1, time: Date.now(), ...body };
+  }
+
+  show(entry: Entry, status: SessionStatus): void {
+    this.#tails.entry({ ...entry, seq: this.#tails.seq + 1 }, false, status);
   }
 }

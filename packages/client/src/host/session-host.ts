@@ -15,6 +15,7 @@ import type {
   SessionStatus,
   Tail,
   TailEvent,
+  TurnSummary,
 } from "../conversation/session-link.ts";
 import { CommandKeys } from "./command-keys.ts";
 import { gitBranch } from "./git-branch.ts";
@@ -23,10 +24,10 @@ import { HostTails } from "./host-tails.ts";
 import type { LateUpdates } from "./late-updates.ts";
 import { Rewinds } from "./rewind.ts";
 import type { KnownSession, OpenedSession, SessionAgent, SessionHostOptions } from "./session-agent.ts";
-import { SessionEntries } from "./session-entries.ts";
+import { SessionEntries, stateTags } from "./session-entries.ts";
 import { SessionTurns } from "./session-turns.ts";
 import type { TurnChanges } from "./turn-changes.ts";
-import type { WaitingPrompt } from "./waiting-prompts.ts";
+import { promptOf, type WaitingPrompt } from "./waiting-prompts.ts";
 
 const defaultKeptChars = 8 * 1024 * 1024;
 
@@ -75,13 +76,7 @@ export class SessionHost implements SessionLink {
         else if (!isShown) this.notice("error", error instanceof Error ? error.message : String(error));
       },
       isOthers: given.isOthers,
-      ended: (summary) => {
-        this.#progress = undefined;
-        this.#branch = gitBranch(this.#cwd);
-        // as: plain JSON
-        const value = summary as unknown as JsonValue;
-        this.#own({ kind: "extension", name: turnEntry, value }, this.#status);
-      },
+      stored: (summary) => this.#turnStored(summary),
     });
     this.rewinds = new Rewinds(this, given.branches, {
       changes: () => this.#changes,
@@ -127,7 +122,8 @@ export class SessionHost implements SessionLink {
         else this.#turns.cancel();
         break;
       case "answer":
-        this.asked.answer(command.questionId, command.answer);
+        await this.asked.answer(command.questionId, command.answer);
+        await this.stored();
         break;
       case "configure":
         await this.#configure(command.configId, command.value);
@@ -289,6 +285,7 @@ export class SessionHost implements SessionLink {
     if (this.#turns.isOthers(entry)) return;
     this.#progress = undefined;
     this.#turns.heard(entry);
+    this.asked.heard(entry);
     this.#entries.add(entry, { turn: this.#turns.turn?.startedAt });
     this.#agent?.heard();
     if (entry.kind === "update" && stateTags.has(entry.update.sessionUpdate)) this.#changed();
@@ -302,6 +299,20 @@ export class SessionHost implements SessionLink {
   #own(body: EntryBody, status?: SessionStatus): void {
     const entry = this.#entries.own(body, status);
     this.#opened?.recording?.entry(entry);
+  }
+
+  /** Who is told of the end of a turn finds it in the history, whatever happens to this process. */
+  async #turnStored(summary: TurnSummary): Promise<() => void> {
+    this.asked.turnEnded();
+    const value = summary as unknown as JsonValue; // as: plain JSON
+    const entry = this.#entries.made({ kind: "extension", name: turnEntry, value });
+    this.#opened?.recording?.entry(entry);
+    await this.stored();
+    return () => {
+      this.#progress = undefined;
+      this.#branch = gitBranch(this.#cwd);
+      this.#entries.show(entry, this.#status);
+    };
   }
 
   notice(level: Notice["level"], text: string): void {
@@ -335,10 +346,7 @@ export class SessionHost implements SessionLink {
     if (this.#phase === "crashed") this.#set("ready");
   }
 
-  // ---- the state
-
   async #failed(phase: "failed" | "crashed", error: unknown): Promise<void> {
-    // closed meanwhile
     if (this.#phase === "closed") return;
     const problem = await this.#given.problem(error);
     const { redacted = (text, use) => use(text) } = this.#given;
@@ -386,15 +394,3 @@ export class SessionHost implements SessionLink {
     };
   }
 }
-
-function promptOf({ key, input }: CommandOf<"prompt" | "steer">): WaitingPrompt {
-  return { id: key, text: input.text, input };
-}
-
-/** After these, the options, the commands or the turn are others. */
-const stateTags: ReadonlySet<string> = new Set([
-  "config_option_update",
-  "available_commands_update",
-  "session_info_update",
-  "state_update",
-]);

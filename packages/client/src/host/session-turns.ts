@@ -24,11 +24,12 @@ export interface TurnHost {
   notice(level: Notice["level"], text: string): void;
   /** The agent has ended, and was not started again. */
   crashed(error: unknown): Promise<void>;
-  ended(summary: TurnSummary): void;
   /** Why a prompt has no answer. `isShown`: the session shows it anyway. */
   unanswered(error: unknown, isShown: boolean): void;
   /** Whether somebody else asked for it. Absent: everything is shown, and all work is a turn. */
   readonly isOthers?: SessionHostOptions["isOthers"];
+  /** Resolves when it is in the log, with what tells of it. It never rejects. */
+  stored(summary: TurnSummary): Promise<() => void>;
 }
 
 /** The agent works, or waits for an answer. */
@@ -294,10 +295,11 @@ export class SessionTurns {
     this.#prepared();
     this.#prompt = undefined;
     const changed = await this.#unlessStopped(changes?.end().catch(() => undefined));
+    const durationMs = worked() - started;
+    const tell = await this.#host.stored({ result, durationMs, ...(changed && { changed }) });
     this.#turn = undefined;
     this.#sending = [];
-    const durationMs = worked() - started;
-    this.#host.ended({ result, durationMs, ...(changed && { changed }) });
+    tell();
     this.pump();
   }
 

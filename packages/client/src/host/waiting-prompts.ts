@@ -1,6 +1,6 @@
 // The prompts of a session that wait for their turn: visible, movable, and held after a cancel.
 
-import type { QueuedPrompt } from "../conversation/session-link.ts";
+import type { CommandOf, QueuedPrompt } from "../conversation/session-link.ts";
 import type { ChatInput } from "../prompt-input/chat-input.ts";
 
 /** Its id is the key of the command that brought it. */
@@ -55,4 +55,8 @@ export class WaitingPrompts {
     const to = Math.min(Math.max(at + by, 0), others.length);
     this.#waiting = others.toSpliced(to, 0, moved);
   }
+}
+
+export function promptOf({ key, input }: CommandOf<"prompt" | "steer">): WaitingPrompt {
+  return { id: key, text: input.text, input };
 }

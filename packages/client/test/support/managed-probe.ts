@@ -18,6 +18,8 @@ export interface Life {
   readonly stderr?: string;
   readonly exit?: number;
   readonly silent?: boolean;
+  /** Its sessions are kept in a file for its next life. */
+  readonly keeps?: boolean;
 }
 
 export interface Start {

@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sqliteStore } from "@parley/acp/node";
 import { serveScenario } from "@parley/conformance/testing";
 import { withDialects } from "../../../conformance/test/support/with-dialects.ts";
 
@@ -19,4 +20,7 @@ if (typeof scenario.stderr === "string") process.stderr.write(scenario.stderr);
 if (scenario.exit !== undefined) process.exit(scenario.exit);
 // an agent that does not speak at all
 if (scenario.silent === true) setInterval(() => undefined, 2 ** 30);
-else await serveScenario(withDialects({ parley: "agent-scenario", version: 1, ...scenario.play }));
+else {
+  const store = scenario.keeps === true ? sqliteStore({ path: join(folder, "sessions.db") }) : undefined;
+  await serveScenario(withDialects({ parley: "agent-scenario", version: 1, ...scenario.play }), { store });
+}
