@@ -1,5 +1,6 @@
 // Exports for Parley's own packages only, without compatibility between versions: sessions, the gate and the history.
 
+export { beginsWork } from "./history/begins-work.ts";
 export { type HistoryFile, historyFile } from "./history/history-file.ts";
 export { isSameAgent } from "./history/history-record.ts";
 export type { SessionGrant } from "./history/session-grants.ts";
@@ -28,7 +29,6 @@ export type {
 } from "./host/session-agent.ts";
 export { SessionHost } from "./host/session-host.ts";
 export { type AllSessions, type AllSessionsQuery, allSessions } from "./managed/all-sessions.ts";
-export { beginsWork } from "./managed/entry-filter.ts";
 export { type ManagedConnection, manageAgent } from "./managed/manage-agent.ts";
 export type {
   ManageAgentOptions,

@@ -1,7 +1,7 @@
 // Waits for updates that an agent sends after its answer.
 
 import type { Entry } from "@parley/acp";
-import { beginsWork } from "../managed/entry-filter.ts";
+import { beginsWork } from "../history/begins-work.ts";
 
 /** How long an agent that has said nothing yet may take, and the longest wait of all. */
 const longestMs = 1_000;

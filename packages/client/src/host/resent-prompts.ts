@@ -2,7 +2,7 @@
 
 import type { Entry } from "@parley/acp";
 import { turnEntry } from "@parley/acp/extensions";
-import { beginsWork } from "../managed/entry-filter.ts";
+import { beginsWork } from "../history/begins-work.ts";
 
 interface LastPrompt {
   readonly messageId: string;

@@ -3,15 +3,13 @@
 import { isAbsolute } from "node:path";
 import { argumentText } from "@parley/acp/internal";
 import { checkOptions, isObject, optional } from "@parley/acp/jsonrpc";
-import type { AgentEntry, AgentSpec } from "../agents/agent-spec.ts";
-import { type HistoryFile, historyFile } from "../history/history-file.ts";
-import type { HistoryAgent } from "../history/history-record.ts";
-import { recordSessions } from "../history/session-recording.ts";
+import type { AgentSpec } from "../agents/agent-spec.ts";
+import { historyFile } from "../history/history-file.ts";
 import { targetEntry } from "../launch/agent-target.ts";
 import type { ConnectAgentOptions } from "./connect-options.ts";
 import { type ManagedConnection, manageAgent } from "./manage-agent.ts";
 import type { ManagedAgent } from "./managed-agent.ts";
-import type { Recorder } from "./managed-options.ts";
+import { historyAgent, sessionRecorder } from "./session-recorder.ts";
 
 const optionKeys: Readonly<Record<keyof ConnectAgentOptions, true>> = {
   name: true,
@@ -100,31 +98,6 @@ export async function connectAgent(
   }
 }
 
-export function sessionRecorder(
-  history: HistoryFile,
-  agentNow: () => HistoryAgent,
-  warn: (message: string) => void,
-): Recorder & ReturnType<typeof recordSessions> {
-  const recorder = recordSessions(
-    async () => history,
-    ({ forks }) => {
-      const agent = agentNow();
-      const original = forks === undefined ? undefined : () => recorder.historyOf(agent, forks);
-      const failed = (error: unknown) =>
-        warn(`a session cannot be stored in the history: ${messageOf(error)}`);
-      return { agent, original, failed };
-    },
-  );
-  return recorder;
-}
-
-/** A command is known by its argv, and called by the name that its agent gives itself. */
-export function historyAgent(entry: AgentEntry, agent: ManagedConnection | undefined): HistoryAgent {
-  if (entry.transport !== "stdio" || entry.origin !== "command") return { name: entry.name };
-  const own = agent?.info?.name.slice(0, 80) ?? "";
-  return { name: own === "" ? entry.name : own, command: [entry.command, ...entry.args] };
-}
-
 function checkGiven(options: ConnectAgentOptions): void {
   const given: unknown = options; // callers may have no types
   if (!isObject(given))
@@ -139,8 +112,4 @@ function checkGiven(options: ConnectAgentOptions): void {
     );
   if (policy !== undefined && typeof policy.decide !== "function")
     throw new TypeError("connectAgent: policy must have a method decide; permissionPolicy() makes one");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 // Drops entries that are replayed by a restarted agent, and says which entries are recorded.
 
-import type { Entry, SessionUpdate } from "@parley/acp";
+import type { Entry } from "@parley/acp";
+import { beginsWork } from "../history/begins-work.ts";
 
 /** Updates of the current state, which are not part of the conversation. */
 const facts = new Set<string>([
@@ -10,13 +11,6 @@ const facts = new Set<string>([
   "usage_update",
   "state_update",
 ]);
-
-const workUpdates = /^(?:agent_|tool_call|plan|terminal_)/;
-
-/** Whether an update shows that the agent has begun to work on something. */
-export function beginsWork({ sessionUpdate }: SessionUpdate): boolean {
-  return workUpdates.test(sessionUpdate);
-}
 
 export class EntryFilter {
   readonly #deliver: (entry: Entry, isRecorded: boolean) => void;

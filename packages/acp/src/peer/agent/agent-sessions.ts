@@ -306,11 +306,13 @@ export class AgentSessions implements Holder {
     const maxUnstored = this.#definition.session?.maxUnstored ?? defaultMaxUnstored;
     const report = (message: string, details: object) =>
       session.updates.sender.log("error", message, { sessionId, ...details });
+    // this connection ends before the session does
+    const live = this.#live;
     const log = new LogWriter(this.#store, claim, {
       head,
       maxUnstored,
       fail: (error) => {
-        if (isFenced(error)) this.#live.lost(session);
+        if (isFenced(error)) live.lost(session);
         else report("the session's store failed", { error });
       },
       full: () => report("the session's store is too far behind", { maxUnstored }),

@@ -191,8 +191,8 @@ export interface OpenPrompt {
   readonly handle: PromptHandle;
   readonly content: readonly ContentBlock[];
   readonly meta: Meta | undefined;
-  readonly withdrawal: AbortController;
-  readonly ended: PromiseWithResolvers<undefined>;
+  readonly withdrawal: { readonly signal: AbortSignal; abort(): void };
+  readonly ended: { readonly promise: Promise<undefined>; resolve(value: undefined): void };
   isSent: boolean;
   /** Once it is part of the conversation. */
   messageId: string | undefined;
