@@ -1,5 +1,4 @@
-// All names that Parley adds to the protocol: methods, and keys of `_meta`. docs/extensions.md is made of these comments:
-// first what a name means, then where it stands, who sends it to whom, since which version, and its value.
+// All names that Parley adds. docs/extensions.md is made of these comments: meaning, place, sender and reader, version, value.
 
 /**
  * Takes a session from the connection that has it.
@@ -17,8 +16,7 @@ export const takeoverKey = "_parley.dev/takeover";
 export const forkBeforeKey = "_parley.dev/forkBefore";
 
 /**
- * Tells a client that another one has its session now. Before it, the state of the session is `idle` with the same name in
- * its `_meta`.
+ * Tells a client that another one has its session now. Before it, the session is `idle` with this name in its `_meta`.
  *
  * A notification, from agents to clients, since 0.1.0: `{ sessionId }`.
  */

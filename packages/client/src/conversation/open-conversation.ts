@@ -334,11 +334,8 @@ class FollowedSession implements Conversation {
     this.#prompts.entry(entry);
     if (entry.kind === "extension" && entry.name === rewindEntry) return;
     const words = hostWords(entry);
-    if (words !== undefined) {
-      // what was told before is over
-      if (!isPast) this.#told(words);
-      return;
-    }
+    // what was told before is over
+    if (words !== undefined) return isPast ? undefined : this.#told(words);
     for (const listener of this.#entryListeners) listener(entry);
     this.#emit({ kind: "entries" });
   }

@@ -9,7 +9,7 @@ import { type Conversation, openConversation, type SessionLink } from "@parley/c
 import { openHistory } from "@parley/client/history";
 import { openHost } from "@parley/client/host";
 import type { AgentScenario } from "@parley/conformance/testing";
-import { openReview } from "../../../review/src/index.ts";
+import { openReview } from "@parley/review";
 import { patience, scripted } from "../../test/support/managed-probe.ts";
 
 function hosted(t: TestContext, play: Partial<AgentScenario>) {
